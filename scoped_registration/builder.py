@@ -1,0 +1,331 @@
+"""The builder: a registration declares who may share its target, or it is not built.
+
+    RegistrationBuilder(name)          has only .isolation(mode)
+        .isolation(mode)               leads to the stage of that mode
+            .pool(...).concurrency(..) the options that are safe in it
+            .build()                   a Registration of that mode
+
+A wrong answer fails in a type checker, because the method does not exist or no overload
+fits; else here, with a `RegistrationError` that says the same.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Generic, Literal, overload
+
+import attrs
+from typing_extensions import Self, TypeVar
+
+from scoped_registration.acknowledgement import Risk
+from scoped_registration.errors import (
+    MissingStageError,
+    ReasonCode,
+    RegistrationError,
+    caller,
+    describe_type,
+)
+from scoped_registration.modes import PersistentShared, PerThread, ScopedFactory, SingleUser
+from scoped_registration.registration import (
+    ScopedRegistration,
+    Settings,
+    SharedRegistration,
+    SingleUserRegistration,
+    ThreadRegistration,
+    check_risks,
+)
+from scoped_registration.runtime.eviction import Bounds
+from scoped_registration.runtime.slot import Policy
+from scoped_registration.scope import ScopeValue
+
+__all__ = [
+    "PerThreadBuilder",
+    "RegistrationBuilder",
+    "ScopedBuilder",
+    "SharedBuilder",
+    "SingleUserBuilder",
+]
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+S = TypeVar("S", bound=ScopeValue)
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
+_STAGES = frozenset(
+    {"build", "mount", "isolation", "pool", "concurrency", "snapshots", "checkpoints"}
+)
+
+
+class Declaration:
+    """The first stage of every builder: a name, and nothing to build yet."""
+
+    def __init__(self, name: str) -> None:
+        given: object = name
+        if not isinstance(given, str) or not _NAME.fullmatch(given):
+            raise RegistrationError(
+                ReasonCode.NAME_INVALID,
+                "a registration's name has 1 to 63 letters, digits, '-' or '_', "
+                "and begins with a letter",
+                instead='RegistrationBuilder("support-chat")',
+                declared_at=caller(),
+            )
+        self._settings = Settings(name=name, declared_at=caller())
+        self._declared = False
+
+    def _declare(self, mode: object) -> Settings:
+        """Note that a mode was declared: a second one is a conflict."""
+        settings = self._settings
+        if not isinstance(mode, SingleUser | PerThread | ScopedFactory | PersistentShared):
+            raise RegistrationError(
+                ReasonCode.MODE_REQUIRED,
+                f"isolation() takes a mode, and was given a {describe_type(mode)}",
+                instead="SingleUser(...), ScopedFactory(..., scope=...) or PersistentShared(...)",
+                registration=settings.name,
+                declared_at=settings.declared_at,
+            )
+        if self._declared:
+            raise RegistrationError(
+                ReasonCode.MODE_CONFLICT,
+                "an isolation mode was declared already, and there is exactly one",
+                instead="one RegistrationBuilder for each registration",
+                registration=settings.name,
+                declared_at=settings.declared_at,
+            )
+        self._declared = True
+        return settings
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            raise missing_stage(
+                self,
+                name,
+                ReasonCode.MODE_REQUIRED,
+                "no isolation mode was declared",
+                f".isolation(SingleUser(...) | ScopedFactory(...) | PersistentShared(...)).{name}",
+            )
+
+
+class RegistrationBuilder(Declaration):
+    """Declares a registration; there is nothing to build before its isolation mode.
+
+    Args:
+        name: Unique in an application, and stable: it is part of every storage key.
+            1 to 63 letters, digits, ``-`` or ``_``, beginning with a letter.
+
+    Raises:
+        RegistrationError: ``name_invalid``; and ``mode_required`` for any use before
+            `isolation` (promise P1).
+
+    Example:
+        ```python
+        chat_registration = (
+            RegistrationBuilder("chat")
+            .isolation(ScopedFactory(build_chat, scope=current_user))
+            .pool(max_instances=500)
+            .build()
+        )
+        ```
+    """
+
+    @overload
+    def isolation(self, mode: SingleUser[T]) -> SingleUserBuilder[T]: ...
+    @overload
+    def isolation(self, mode: PerThread[T]) -> PerThreadBuilder[T]: ...
+    @overload
+    def isolation(self, mode: ScopedFactory[T, S]) -> ScopedBuilder[T, S]: ...
+    @overload
+    def isolation(self, mode: PersistentShared[T]) -> SharedBuilder[T]: ...
+    def isolation(
+        self,
+        mode: SingleUser[Any] | PerThread[Any] | ScopedFactory[Any, Any] | PersistentShared[Any],
+    ) -> (
+        SingleUserBuilder[Any] | PerThreadBuilder[Any] | ScopedBuilder[Any, Any] | SharedBuilder[Any]
+    ):
+        """Declare who may share the target.
+
+        Args:
+            mode: `SingleUser`, `SingleUser.per_thread`, `ScopedFactory` or
+                `PersistentShared`.
+
+        Returns:
+            The stage of that mode, with the options that are safe in it.
+
+        Raises:
+            RegistrationError: ``mode_required`` for anything else, ``mode_conflict``
+                for a second mode.
+        """
+        settings = self._declare(mode)
+        match mode:
+            case SingleUser():
+                return SingleUserBuilder(settings, mode)
+            case PerThread():
+                return PerThreadBuilder(settings, mode)
+            case ScopedFactory():
+                return ScopedBuilder(settings, mode)
+            case PersistentShared():
+                return SharedBuilder(attrs.evolve(settings, policy=None), mode)
+
+
+class Stage:
+    """A stage after the mode. Each option returns a new stage."""
+
+    def __init__(self, settings: Settings, mode: Any) -> None:
+        self._settings = settings
+        self._mode = mode
+
+    def concurrency(
+        self,
+        policy: Literal["queue", "reject"],
+        *,
+        max_waiting: int = 16,
+        wait_timeout: float = 30.0,
+    ) -> Self:
+        """Decide what a second run of a busy thread gets (promise P6).
+
+        Args:
+            policy: ``"queue"`` lets it wait its turn; ``"reject"`` refuses it at once
+                (409, before a response starts).
+            max_waiting: How many may wait for one thread; one more is refused (503).
+            wait_timeout: Seconds a caller waits at most, for its turn, a build or room.
+
+        Raises:
+            RegistrationError: ``option_invalid``.
+        """
+        chosen = Policy(mode=policy, max_waiting=max_waiting, wait_timeout=wait_timeout)
+        return self._with(policy=chosen)
+
+    def _with(self, **changes: Any) -> Self:
+        return type(self)(attrs.evolve(self._settings, **changes), self._mode)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            code, problem = (
+                (ReasonCode.MODE_CONFLICT, "an isolation mode was declared already")
+                if name == "isolation"
+                else (ReasonCode.OPTION_UNAVAILABLE, f"{type(self).__name__} has no .{name}()")
+            )
+            raise missing_stage(self, name, code, problem, "an option that this mode offers")
+
+
+class PoolStage(Stage):
+    """A stage whose instances are built on demand, and therefore bounded."""
+
+    def pool(
+        self,
+        *,
+        max_instances: int | None = 1000,
+        max_per_scope: int | None = 100,
+        idle_ttl: float | None = 3600.0,
+        max_age: float | None = None,
+        pin_ttl: float = 86400.0,
+        close_timeout: float = 10.0,
+    ) -> Self:
+        """Bound how many instances live, and for how long (promises P4 and P7).
+
+        Args:
+            max_instances: Live instances in all; None, spelled out, for no bound.
+            max_per_scope: Live instances of one principal; None for no bound.
+            idle_ttl: Seconds after its last use at which an instance is closed.
+            max_age: Seconds after its build at which an instance is closed when idle.
+            pin_ttl: Seconds for which a pending human request keeps its instance.
+            close_timeout: Seconds that closing an instance may take.
+
+        Raises:
+            RegistrationError: ``option_invalid``.
+        """
+        return self._with(
+            bounds=Bounds(
+                max_instances=max_instances,
+                max_per_scope=max_per_scope,
+                idle_ttl=idle_ttl,
+                max_age=max_age,
+                pin_ttl=pin_ttl,
+                close_timeout=close_timeout,
+            )
+        )
+
+
+class ThreadPoolStage(Stage):
+    """A stage with instances per thread of one principal: no share to divide."""
+
+    def pool(
+        self,
+        *,
+        max_instances: int | None = 1000,
+        idle_ttl: float | None = 3600.0,
+        max_age: float | None = None,
+        pin_ttl: float = 86400.0,
+        close_timeout: float = 10.0,
+    ) -> Self:
+        """Bound how many instances live, and for how long; see `PoolStage.pool`."""
+        return self._with(
+            bounds=Bounds(
+                max_instances=max_instances,
+                max_per_scope=None,
+                idle_ttl=idle_ttl,
+                max_age=max_age,
+                pin_ttl=pin_ttl,
+                close_timeout=close_timeout,
+            )
+        )
+
+
+class SingleUserBuilder(Stage, Generic[T_co]):
+    """The stage of `SingleUser(target)`."""
+
+    def build(self) -> SingleUserRegistration[T_co]:
+        """Return the registration. Nothing is started."""
+        return SingleUserRegistration(self._settings, self._mode)
+
+
+class PerThreadBuilder(ThreadPoolStage, Generic[T_co]):
+    """The stage of `SingleUser.per_thread(factory)`."""
+
+    def build(self) -> ThreadRegistration[T_co]:
+        """Return the registration. Nothing is started."""
+        return ThreadRegistration(self._settings, self._mode)
+
+
+class ScopedBuilder(PoolStage, Generic[T_co, S]):
+    """The stage of `ScopedFactory(factory, scope=...)`."""
+
+    def build(self) -> ScopedRegistration[T_co, S]:
+        """Return the registration. Nothing is started."""
+        return ScopedRegistration(self._settings, self._mode)
+
+
+class SharedBuilder(Stage, Generic[T_co]):
+    """The stage of `PersistentShared(target, acknowledgement=...)`."""
+
+    def build(self) -> SharedRegistration[T_co]:
+        """Return the registration. Nothing is started.
+
+        Raises:
+            RegistrationError: ``risk_not_acknowledged`` unless the acknowledgement
+                names `Risk.OBJECT_STATE`, which every shared object carries.
+        """
+        check_risks(
+            self._settings.name,
+            self._settings.declared_at,
+            self._mode,
+            frozenset({Risk.OBJECT_STATE}),
+        )
+        return SharedRegistration(self._settings, self._mode)
+
+
+def missing_stage(
+    stage: Any, name: str, code: ReasonCode, problem: str, instead: str
+) -> AttributeError:
+    """Return what an attribute that a stage does not have is answered with."""
+    if name not in _STAGES:
+        return AttributeError(f"{type(stage).__name__!r} object has no attribute {name!r}")
+    settings: Settings = vars(stage)["_settings"]
+    return MissingStageError(
+        code,
+        problem,
+        instead=instead,
+        registration=settings.name,
+        declared_at=settings.declared_at,
+    )

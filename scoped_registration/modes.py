@@ -1,0 +1,282 @@
+"""The three isolation modes, a closed union: who may share an instance.
+
+| mode | holds | meaning |
+|---|---|---|
+| `SingleUser` | an instance, or a factory per thread | every caller is one and the same principal |
+| `ScopedFactory` | a factory and a scope resolver | one instance per (scope, thread id) |
+| `PersistentShared` | an instance and an acknowledgement | one instance for all, on purpose |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from typing import Any, Generic, TypeAlias, overload
+
+from typing_extensions import TypeVar
+
+from scoped_registration.acknowledgement import Acknowledgement
+from scoped_registration.errors import ReasonCode, RegistrationError, caller, describe_type
+from scoped_registration.inspection import (
+    check_factory,
+    check_instance,
+    check_resolver,
+    check_same_scope,
+    refuse_bad_calls,
+)
+from scoped_registration.scope import ScopeContext, ScopeValue
+
+__all__ = ["Mode", "PerThread", "PersistentShared", "Resolver", "ScopedFactory", "SingleUser"]
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+S = TypeVar("S", bound=ScopeValue)
+
+Resolver: TypeAlias = Callable[..., ScopeValue | Awaitable[ScopeValue]]
+"""A FastAPI dependency callable that returns who calls."""
+
+
+class SingleUser(Generic[T_co]):
+    """Every caller is one and the same principal; one instance serves all threads.
+
+    Args:
+        target: The instance. It stays yours: the library never closes it.
+        owner: A resolver used as a guard. The first principal seen is pinned and any
+            other is answered 403. Without it, a route that authenticates is refused.
+
+    Raises:
+        RegistrationError: ``instance_required`` for a class or a function,
+            ``scope_resolver_invalid`` or ``scope_type_unsupported`` for the owner.
+
+    Example:
+        ```python
+        SingleUser(Assistant())
+        ```
+    """
+
+    def __init__(self, target: T_co, *, owner: Resolver | None = None) -> None:
+        check_instance(target, "SingleUser")
+        if owner is not None:
+            check_resolver(owner, "owner")
+        self.declared_at = caller()
+        self.target: T_co = target
+        self.owner = owner
+
+    @overload
+    @staticmethod
+    def per_thread(
+        factory: Callable[[ScopeContext[str]], AbstractAsyncContextManager[T]],
+        *,
+        owner: Resolver | None = None,
+    ) -> PerThread[T]: ...
+    @overload
+    @staticmethod
+    def per_thread(
+        factory: Callable[[ScopeContext[str]], AbstractContextManager[T]],
+        *,
+        owner: Resolver | None = None,
+    ) -> PerThread[T]: ...
+    @overload
+    @staticmethod
+    def per_thread(
+        factory: Callable[[ScopeContext[str]], Awaitable[T]],
+        *,
+        owner: Resolver | None = None,
+    ) -> PerThread[T]: ...
+    @overload
+    @staticmethod
+    def per_thread(
+        factory: Callable[[ScopeContext[str]], T],
+        *,
+        owner: Resolver | None = None,
+    ) -> PerThread[T]: ...
+    @staticmethod
+    def per_thread(
+        factory: Callable[[ScopeContext[str]], object],
+        *,
+        owner: Resolver | None = None,
+    ) -> PerThread[Any]:
+        """Return the mode of one principal with an instance per thread.
+
+        Args:
+            factory: Takes a `ScopeContext`, whose scope is the registration's name.
+            owner: See `SingleUser`.
+
+        Raises:
+            RegistrationError: ``instance_is_not_a_factory``, ``factory_signature``, ...
+
+        Example:
+            ```python
+            SingleUser.per_thread(lambda context: Assistant(context.thread_id))
+            ```
+        """
+        return PerThread(factory, owner=owner)
+
+    def __repr__(self) -> str:
+        return f"SingleUser({describe_type(self.target)})"
+
+
+class PerThread(Generic[T_co]):
+    """`SingleUser.per_thread`: one principal, an instance per thread."""
+
+    def __init__(
+        self, factory: Callable[[ScopeContext[Any]], object], *, owner: Resolver | None
+    ) -> None:
+        check_factory(factory, "SingleUser.per_thread")
+        if owner is not None:
+            check_resolver(owner, "owner")
+        self.declared_at = caller()
+        self.factory = factory
+        self.owner = owner
+
+
+class ScopedFactory(Generic[T_co, S]):
+    """One instance per (authorization scope, thread id), built by a factory.
+
+    Args:
+        factory: Takes one `ScopeContext`. A function, an async function, an (async)
+            context-manager factory, a class, a `functools.partial` or a lambda. A
+            synchronous one runs on the event loop, never in a thread.
+        scope: A FastAPI dependency callable that returns who calls. It alone decides
+            whose instance is served; no field of a request body can.
+        shares: Objects or types that instances may share on purpose, such as a chat
+            client or a connection pool.
+
+    Raises:
+        RegistrationError: ``instance_is_not_a_factory``, ``builder_is_not_a_factory``,
+            ``factory_signature``, ``scope_resolver_required``,
+            ``scope_resolver_invalid``, ``scope_type_unsupported``,
+            ``scope_type_mismatch``.
+
+    Example:
+        ```python
+        def build_chat(context: ScopeContext[str]) -> Chat:
+            return Chat(owner=context.scope)
+
+        ScopedFactory(build_chat, scope=current_user)
+        ```
+    """
+
+    @overload
+    def __new__(
+        cls,
+        factory: Callable[[ScopeContext[S]], AbstractAsyncContextManager[T]],
+        *,
+        scope: Callable[..., S | Awaitable[S]],
+        shares: Sequence[object] = (),
+    ) -> ScopedFactory[T, S]: ...
+    @overload
+    def __new__(
+        cls,
+        factory: Callable[[ScopeContext[S]], AbstractContextManager[T]],
+        *,
+        scope: Callable[..., S | Awaitable[S]],
+        shares: Sequence[object] = (),
+    ) -> ScopedFactory[T, S]: ...
+    @overload
+    def __new__(
+        cls,
+        factory: Callable[[ScopeContext[S]], Awaitable[T]],
+        *,
+        scope: Callable[..., S | Awaitable[S]],
+        shares: Sequence[object] = (),
+    ) -> ScopedFactory[T, S]: ...
+    @overload
+    def __new__(
+        cls,
+        factory: Callable[[ScopeContext[S]], T],
+        *,
+        scope: Callable[..., S | Awaitable[S]],
+        shares: Sequence[object] = (),
+    ) -> ScopedFactory[T, S]: ...
+    def __new__(
+        cls,
+        factory: Callable[[ScopeContext[Any]], object],
+        *,
+        scope: Callable[..., object],
+        shares: Sequence[object] = (),
+    ) -> ScopedFactory[Any, Any]:
+        self = super().__new__(cls)
+        check_factory(factory, "ScopedFactory")
+        check_resolver(scope, "scope")
+        check_same_scope(factory, scope)
+        self.declared_at = caller()
+        self.factory = factory
+        self.scope = scope
+        self.shares = tuple(shares)
+        return self
+
+    declared_at: str
+    factory: Callable[[ScopeContext[Any]], object]
+    scope: Callable[..., object]
+    shares: tuple[object, ...]
+
+
+class PersistentShared(Generic[T_co]):
+    """One instance for several principals, on purpose, with the risks named.
+
+    Args:
+        target: The instance. It stays yours: the library never closes it.
+        acknowledgement: Who accepts which risks, and why.
+        access: A resolver that says who calls. It is access control, not isolation.
+
+    Raises:
+        RegistrationError: ``instance_required``, ``acknowledgement_required``, and
+            ``scope_resolver_invalid`` or ``scope_type_unsupported`` for `access`.
+
+    Example:
+        ```python
+        PersistentShared(
+            room,
+            acknowledgement=Acknowledgement(
+                reason="one shared incident room", owner="team-sre", risks={Risk.OBJECT_STATE}
+            ),
+        )
+        ```
+    """
+
+    def __init__(
+        self,
+        target: T_co,
+        *,
+        acknowledgement: Acknowledgement,
+        access: Resolver | None = None,
+    ) -> None:
+        check_instance(target, "PersistentShared")
+        given: object = acknowledgement
+        if not isinstance(given, Acknowledgement):
+            raise RegistrationError(
+                ReasonCode.ACKNOWLEDGEMENT_REQUIRED,
+                f"acknowledgement is a {describe_type(given)}, not an Acknowledgement",
+                instead=_ACKNOWLEDGE,
+                declared_at=caller(),
+            )
+        if access is not None:
+            check_resolver(access, "access")
+        self.declared_at = caller()
+        self.target: T_co = target
+        self.acknowledgement = acknowledgement
+        self.access = access
+
+    def __repr__(self) -> str:
+        return f"PersistentShared({describe_type(self.target)})"
+
+
+Mode: TypeAlias = SingleUser[T] | PerThread[T] | ScopedFactory[T, Any] | PersistentShared[T]
+"""The closed union of the modes."""
+
+_ACKNOWLEDGE = (
+    "PersistentShared(target, acknowledgement=Acknowledgement(reason=..., owner=..., risks={...}))"
+)
+
+refuse_bad_calls(
+    SingleUser,
+    ReasonCode.MODE_CONFLICT,
+    "SingleUser(target) for one principal, ScopedFactory(factory, scope=...) for several",
+)
+refuse_bad_calls(
+    ScopedFactory,
+    ReasonCode.SCOPE_RESOLVER_REQUIRED,
+    "ScopedFactory(factory, scope=current_user)",
+)
+refuse_bad_calls(PersistentShared, ReasonCode.ACKNOWLEDGEMENT_REQUIRED, _ACKNOWLEDGE)

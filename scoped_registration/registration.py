@@ -1,0 +1,370 @@
+"""What a builder builds: a registration, and the leases it gives out."""
+
+from __future__ import annotations
+
+import enum
+import threading
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Final, Generic, Literal, final
+
+import attrs
+from typing_extensions import TypeVar
+
+from scoped_registration.errors import ReasonCode, RegistrationError, describe_type
+from scoped_registration.manifest import Description, Json, source_of
+from scoped_registration.modes import PerThread, PersistentShared, ScopedFactory, SingleUser
+from scoped_registration.runtime.eviction import Bounds
+from scoped_registration.runtime.lease import Lease
+from scoped_registration.runtime.life import Given, Life, Made
+from scoped_registration.runtime.pool import Pool
+from scoped_registration.runtime.slot import Key, Policy
+from scoped_registration.runtime.statistics import PoolStatistics
+from scoped_registration.scope import ScopeValue, check_thread_id, scope_text
+
+__all__ = [
+    "OneInstance",
+    "Registration",
+    "ScopedRegistration",
+    "SharedRegistration",
+    "SingleUserRegistration",
+    "ThreadRegistration",
+]
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+S = TypeVar("S", bound=ScopeValue)
+S_contra = TypeVar("S_contra", bound=ScopeValue, contravariant=True)
+
+
+class _Unset(enum.Enum):
+    UNSET = "unset"
+
+
+UNSET: Final = _Unset.UNSET
+_THE_ONE: Final[Key] = ("", "")
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """What the stages of a builder have collected."""
+
+    name: str
+    declared_at: str
+    bounds: Bounds = attrs.field(factory=Bounds)
+    policy: Policy | None = attrs.field(factory=Policy)
+
+
+class Registration(Generic[T_co]):
+    """A target, bound to its isolation mode.
+
+    It works without an application, and can be started again: shutdown closes its
+    instances, and the next lease begins anew. Only `aclose` is final.
+    """
+
+    _meaning: str
+
+    def __init__(self, settings: Settings, life: Life[Any]) -> None:
+        self._settings = settings
+        self._pool: Pool[Any] = Pool(
+            settings.name, life, bounds=settings.bounds, policy=settings.policy
+        )
+
+    @property
+    def name(self) -> str:
+        """The name, unique in an application."""
+        return self._settings.name
+
+    @property
+    def declared_at(self) -> str:
+        """``file:line`` of the declaration."""
+        return self._settings.declared_at
+
+    def statistics(self) -> PoolStatistics:
+        """Return the figures of this moment."""
+        return self._pool.statistics()
+
+    def describe(self) -> Description:
+        """Return this registration as data: what stands in the manifest."""
+        raise NotImplementedError
+
+    async def shutdown(self) -> None:
+        """Close every instance; the next lease begins anew. `attach` calls it.
+
+        Raises:
+            ExceptionGroup: Closings that failed or took too long.
+        """
+        await self._pool.drain(final=False)
+
+    async def aclose(self) -> None:
+        """Close every instance and refuse new leases for ever (``registration_closed``).
+
+        Raises:
+            ExceptionGroup: Closings that failed or took too long.
+        """
+        await self._pool.drain(final=True)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}>"
+
+    def _describe(self, mode: object, **more: Any) -> Description:
+        settings = self._settings
+        options: dict[str, Json] = dict(attrs.asdict(settings.bounds))
+        if settings.policy is not None:
+            options["concurrency"] = settings.policy.mode
+            options["max_waiting"] = settings.policy.max_waiting
+            options["wait_timeout"] = settings.policy.wait_timeout
+        return Description(
+            name=settings.name,
+            mode=_mode_name(mode),
+            meaning=self._meaning,
+            options=options,
+            declared_at=settings.declared_at,
+            **more,
+        )
+
+
+class _Guarded(Registration[T_co]):
+    """One principal: the first that is seen is pinned, and any other is refused."""
+
+    def __init__(self, settings: Settings, life: Life[Any]) -> None:
+        super().__init__(settings, life)
+        self._owner: str | None = None
+        self._owner_mutex = threading.Lock()
+
+    def admit(self, principal: object) -> None:
+        """Let the pinned principal pass.
+
+        Raises:
+            RegistrationError: ``owner_mismatch`` for another one, ``scope_missing`` or
+                ``scope_type_unsupported`` for what is no principal.
+        """
+        text = scope_text(principal)
+        with self._owner_mutex:
+            self._owner = self._owner or text
+            if self._owner == text:
+                return
+        raise RegistrationError(
+            ReasonCode.OWNER_MISMATCH,
+            "another principal than the first one called a SingleUser registration",
+            instead="declare ScopedFactory to serve several principals",
+            registration=self.name,
+        )
+
+
+@final
+class SingleUserRegistration(_Guarded[T_co]):
+    """What `SingleUser(target)` builds: one instance, one run at a time."""
+
+    _meaning = "every caller is one and the same principal, and all threads share one instance"
+
+    def __init__(
+        self, settings: Settings, mode: SingleUser[T_co], life: Life[Any] | None = None
+    ) -> None:
+        super().__init__(settings, life or Given(mode.target))
+        self._mode = mode
+
+    @property
+    def mode(self) -> SingleUser[T_co]:
+        """The declared mode."""
+        return self._mode
+
+    def lease(self) -> AbstractAsyncContextManager[T_co]:
+        """Return the right to one run: ``async with registration.lease() as target``.
+
+        Raises:
+            RegistrationError: On entering: ``thread_busy``, ``queue_full``,
+                ``wait_timeout``, ``reentrant_lease``, ``draining``,
+                ``registration_closed``.
+        """
+        return self._pool.lease(_THE_ONE, self.name)
+
+    def describe(self) -> Description:
+        """Return this registration as data."""
+        return self._describe(self._mode, target=describe_type(self._mode.target))
+
+
+@final
+class ThreadRegistration(_Guarded[T_co]):
+    """What `SingleUser.per_thread(factory)` builds: one principal, an instance per thread."""
+
+    _meaning = "every caller is one and the same principal, with one instance per thread"
+
+    def __init__(
+        self, settings: Settings, mode: PerThread[T_co], life: Life[Any] | None = None
+    ) -> None:
+        super().__init__(settings, life or Made(mode.factory))
+        self._mode = mode
+
+    @property
+    def mode(self) -> PerThread[T_co]:
+        """The declared mode."""
+        return self._mode
+
+    def lease(self, thread_id: str) -> AbstractAsyncContextManager[T_co]:
+        """Return the right to one run of a thread.
+
+        Args:
+            thread_id: Names the thread: not blank, at most 512 characters.
+
+        Raises:
+            RegistrationError: ``thread_id_invalid`` at once; on entering, as
+                `ScopedRegistration.lease`.
+        """
+        return self._pool.lease(self._key(thread_id), self.name)
+
+    def invalidate(self, *, thread_id: str | Literal[_Unset.UNSET] = UNSET) -> int:
+        """Retire the instances of one thread, or of all; see `ScopedRegistration.invalidate`."""
+        if thread_id is UNSET:
+            return self._pool.invalidate(lambda key: True)
+        chosen = self._key(thread_id)
+        return self._pool.invalidate(lambda key: key == chosen)
+
+    def describe(self) -> Description:
+        """Return this registration as data."""
+        return self._describe(self._mode, target=source_of(self._mode.factory))
+
+    def _key(self, thread_id: object) -> Key:
+        return scope_text(self.name), check_thread_id(thread_id)
+
+
+@final
+class ScopedRegistration(Registration[T_co], Generic[T_co, S_contra]):
+    """What `ScopedFactory` builds: one instance per (scope, thread id)."""
+
+    _meaning = "one instance per (authorization scope, thread id)"
+
+    def __init__(
+        self, settings: Settings, mode: ScopedFactory[T_co, Any], life: Life[Any] | None = None
+    ) -> None:
+        super().__init__(settings, life or Made(mode.factory))
+        self._mode = mode
+
+    @property
+    def mode(self) -> ScopedFactory[T_co, Any]:
+        """The declared mode."""
+        return self._mode
+
+    def lease(self, scope: S_contra, thread_id: str) -> AbstractAsyncContextManager[T_co]:
+        """Return the right to one run of a principal's thread.
+
+        Args:
+            scope: Who calls, as the resolver returns it.
+            thread_id: Names the thread: not blank, at most 512 characters.
+
+        Raises:
+            RegistrationError: At once: ``scope_missing``, ``scope_type_unsupported``,
+                ``thread_id_invalid``. On entering: ``factory_failed``,
+                ``factory_returned``, ``factory_returned_shared_instance``,
+                ``thread_busy``, ``queue_full``, ``pool_full``, ``wait_timeout``,
+                ``reentrant_lease``, ``draining``, ``registration_closed``.
+
+        Example:
+            ```python
+            async with registration.lease("alice", "thread-1") as chat:
+                await chat.reply("hello")
+            ```
+        """
+        return self._pool.lease((scope_text(scope), check_thread_id(thread_id)), scope)
+
+    def invalidate(
+        self,
+        *,
+        scope: S_contra | Literal[_Unset.UNSET] = UNSET,
+        thread_id: str | Literal[_Unset.UNSET] = UNSET,
+    ) -> int:
+        """Retire instances: no new lease of them, closed as soon as they are idle.
+
+        May be called from any thread; a logout calls it with the scope alone.
+
+        Args:
+            scope: Only those of this principal; left out, of all.
+            thread_id: Only those of this thread id; left out, of all.
+
+        Returns:
+            How many instances were retired.
+
+        Raises:
+            RegistrationError: ``scope_missing``, ``scope_type_unsupported`` or
+                ``thread_id_invalid``; a missing user never means *everybody*.
+        """
+        text = None if scope is UNSET else scope_text(scope)
+        thread = None if thread_id is UNSET else check_thread_id(thread_id)
+        return self._pool.invalidate(
+            lambda key: text in (None, key[0]) and thread in (None, key[1])
+        )
+
+    def describe(self) -> Description:
+        """Return this registration as data."""
+        mode = self._mode
+        return self._describe(
+            mode,
+            target=source_of(mode.factory),
+            scope=source_of(mode.scope),
+            shares=tuple(
+                shared.__qualname__ if isinstance(shared, type) else describe_type(shared)
+                for shared in mode.shares
+            ),
+        )
+
+
+@final
+class SharedRegistration(Registration[T_co]):
+    """What `PersistentShared` builds: one instance for several principals, on purpose."""
+
+    _meaning = "ONE INSTANCE IS SHARED by all callers, on purpose; this is not isolation"
+
+    def __init__(
+        self, settings: Settings, mode: PersistentShared[T_co], life: Life[Any] | None = None
+    ) -> None:
+        super().__init__(settings, life or Given(mode.target))
+        self._mode = mode
+
+    @property
+    def mode(self) -> PersistentShared[T_co]:
+        """The declared mode."""
+        return self._mode
+
+    def lease(self) -> AbstractAsyncContextManager[T_co]:
+        """Return the right to use the shared instance.
+
+        Runs overlap unless `.concurrency` was declared.
+
+        Raises:
+            RegistrationError: On entering: ``draining``, ``registration_closed``, and
+                with `.concurrency` those of a busy instance.
+        """
+        return self._pool.lease(_THE_ONE, self.name)
+
+    def describe(self) -> Description:
+        """Return this registration as data."""
+        mode = self._mode
+        return self._describe(
+            mode,
+            target=describe_type(mode.target),
+            scope=None if mode.access is None else f"access only: {source_of(mode.access)}",
+            acknowledgement=mode.acknowledgement,
+        )
+
+
+def check_risks(
+    name: str, declared_at: str, mode: PersistentShared[Any], carried: frozenset[Any]
+) -> None:
+    """Refuse an acknowledgement that misses a risk which the registration carries.
+
+    Raises:
+        RegistrationError: ``risk_not_acknowledged``, naming what is missing.
+    """
+    missing = sorted(carried - mode.acknowledgement.risks)
+    if missing:
+        names = ", ".join(f"Risk.{risk.name}" for risk in missing)
+        raise RegistrationError(
+            ReasonCode.RISK_NOT_ACKNOWLEDGED,
+            f"sharing this target carries {names}, which the acknowledgement does not name",
+            instead=f"add {names} to risks=, or isolate with ScopedFactory",
+            registration=name,
+            declared_at=declared_at,
+        )
+
+
+def _mode_name(mode: object) -> str:
+    return "SingleUser.per_thread" if isinstance(mode, PerThread) else type(mode).__name__

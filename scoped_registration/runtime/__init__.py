@@ -1,0 +1,1 @@
+"""The instance pool. It knows neither web frameworks nor stores."""

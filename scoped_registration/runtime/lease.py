@@ -1,0 +1,107 @@
+"""A lease: the right to use one instance, taken and given back exactly once."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Any, Generic, Protocol, TypeVar
+
+from scoped_registration.errors import ReasonCode, RegistrationError
+from scoped_registration.runtime.slot import Key, Slot
+from scoped_registration.scope import set_current
+
+__all__ = ["Lease"]
+
+T = TypeVar("T")
+
+
+class Source(Protocol[T]):
+    """What a lease is taken from: the pool."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def exclusive(self) -> bool: ...
+    def take(self, key: Key) -> Slot[T] | None: ...
+    async def wait(self, key: Key, scope: object) -> Slot[T]: ...
+    def release(self, slot: Slot[T]) -> None: ...
+    def pin(self, slot: Slot[T], pending: bool) -> None: ...
+
+
+# Leases of this task and of those that started it. A lease of a key that is already
+# held here would wait for itself, so it is refused at once.
+_held: ContextVar[tuple[Lease[Any], ...]] = ContextVar("scoped_registration_held", default=())
+
+
+class Lease(Generic[T]):
+    """An async context manager that yields the target itself, for one use.
+
+    Leaving it twice is harmless; entering it again is refused (``lease_spent``).
+    """
+
+    __slots__ = ("_key", "_pool", "_scope", "_slot", "_spent")
+
+    def __init__(self, pool: Source[T], key: Key, scope: object) -> None:
+        self._pool = pool
+        self._key = key
+        self._scope = scope
+        self._slot: Slot[T] | None = None
+        self._spent = False
+
+    async def __aenter__(self) -> T:
+        pool = self._pool
+        if self._spent:
+            raise RegistrationError(
+                ReasonCode.LEASE_SPENT,
+                "this lease was entered before",
+                instead="call lease() again for each use",
+                registration=pool.name,
+            )
+        held = _held.get()
+        if held:
+            held = self._refuse_reentry(held)
+        self._spent = True
+        slot = pool.take(self._key)
+        if slot is None:
+            slot = await pool.wait(self._key, self._scope)
+        self._slot = slot
+        if slot.context is not None:
+            set_current(slot.context, self._scope)
+        _held.set((*held, self))
+        return slot.target
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Give the instance back. Synchronous, so cancellation cannot interrupt it."""
+        slot, self._slot = self._slot, None
+        if slot is None:
+            return
+        held = _held.get()
+        if self in held:
+            _held.set(tuple(lease for lease in held if lease is not self))
+        self._pool.release(slot)
+
+    def pin(self, pending: bool) -> None:
+        """Say whether a human's answer is pending: a pinned instance is not evicted."""
+        if self._slot is not None:
+            self._pool.pin(self._slot, pending)
+
+    def _refuse_reentry(self, held: tuple[Lease[Any], ...]) -> tuple[Lease[Any], ...]:
+        held = tuple(lease for lease in held if lease._slot is not None)
+        for lease in held:
+            if lease._pool is self._pool and lease._key == self._key and self._pool.exclusive:
+                raise RegistrationError(
+                    ReasonCode.REENTRANT_LEASE,
+                    "this key is already leased in the same context, "
+                    "and a second lease would wait for the first",
+                    instead="pass the instance on that is leased already",
+                    registration=self._pool.name,
+                )
+        return held

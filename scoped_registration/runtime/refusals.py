@@ -1,0 +1,69 @@
+"""What a pool says when it refuses: one text for each reason."""
+
+from __future__ import annotations
+
+from scoped_registration.errors import ReasonCode, RegistrationError
+
+__all__ = ["BUSY", "build_refusal", "refusal"]
+
+BUSY = frozenset(
+    {
+        ReasonCode.THREAD_BUSY,
+        ReasonCode.QUEUE_FULL,
+        ReasonCode.WAIT_TIMEOUT,
+        ReasonCode.POOL_FULL,
+        ReasonCode.DRAINING,
+        ReasonCode.REGISTRATION_CLOSED,
+    }
+)
+"""Reasons that lie in the load and not in the request."""
+
+_TEXTS: dict[ReasonCode, tuple[str, str | None]] = {
+    ReasonCode.THREAD_BUSY: (
+        "a run of this thread is active, and the policy is to reject a second one",
+        'retry when it has ended, or declare .concurrency("queue")',
+    ),
+    ReasonCode.QUEUE_FULL: (
+        "max_waiting callers wait for this thread already",
+        "retry later, or raise max_waiting in .concurrency(...)",
+    ),
+    ReasonCode.WAIT_TIMEOUT: (
+        "the instance was not free within wait_timeout",
+        "retry later, or raise wait_timeout in .concurrency(...)",
+    ),
+    ReasonCode.POOL_FULL: (
+        "every instance that the bounds of the pool permit is in use",
+        "retry later, or raise max_instances or max_per_scope in .pool(...)",
+    ),
+    ReasonCode.DRAINING: ("the registration is shutting down", "retry later"),
+    ReasonCode.REGISTRATION_CLOSED: (
+        "the registration was closed with aclose(), which is final",
+        "build a new registration",
+    ),
+    ReasonCode.FACTORY_RETURNED_SHARED_INSTANCE: (
+        "the factory returned an object that is already the instance of another key",
+        "build a new object on each call, or declare PersistentShared on purpose",
+    ),
+}
+
+
+def refusal(code: ReasonCode, registration: str) -> RegistrationError:
+    """Return a refusal of a registration's pool."""
+    problem, instead = _TEXTS[code]
+    return RegistrationError(code, problem, instead=instead, registration=registration)
+
+
+def build_refusal(registration: str, error: BaseException) -> RegistrationError:
+    """Return what one waiting caller gets for a failed build: an error of its own."""
+    if isinstance(error, RegistrationError):
+        own = RegistrationError(
+            error.code, error.problem, instead=error.instead, registration=registration
+        )
+    else:
+        own = RegistrationError(
+            ReasonCode.FACTORY_FAILED,
+            f"the factory failed with {type(error).__qualname__}",
+            registration=registration,
+        )
+    own.__cause__ = error
+    return own
