@@ -12,10 +12,12 @@ fits; else here, with a `RegistrationError` that says the same.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Generic, Literal, overload
+from collections.abc import Awaitable
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, overload
 
 import attrs
-from typing_extensions import Self, TypeVar
+from typing_extensions import TypeVar
 
 from scoped_registration.acknowledgement import Risk
 from scoped_registration.errors import (
@@ -48,31 +50,38 @@ __all__ = [
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
+P = TypeVar("P")
+P_co = TypeVar("P_co", covariant=True)
 S = TypeVar("S", bound=ScopeValue)
+SettingsT = TypeVar("SettingsT", bound=Settings)
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
+_UNAVAILABLE = {
+    "isolation": ReasonCode.MODE_CONFLICT,
+    "checkpoints": ReasonCode.CHECKPOINT_NEEDS_WORKFLOW,
+}
 _STAGES = frozenset(
     {"build", "mount", "isolation", "pool", "concurrency", "snapshots", "checkpoints"}
 )
 
 
-class Declaration:
+class Declaration(Generic[SettingsT]):
     """The first stage of every builder: a name, and nothing to build yet."""
 
-    def __init__(self, name: str) -> None:
-        given: object = name
+    def __init__(self, settings: SettingsT) -> None:
+        self._settings = settings
+        self._declared = False
+        given: object = settings.name
         if not isinstance(given, str) or not _NAME.fullmatch(given):
             raise RegistrationError(
                 ReasonCode.NAME_INVALID,
                 "a registration's name has 1 to 63 letters, digits, '-' or '_', "
                 "and begins with a letter",
                 instead='RegistrationBuilder("support-chat")',
-                declared_at=caller(),
+                declared_at=settings.declared_at,
             )
-        self._settings = Settings(name=name, declared_at=caller())
-        self._declared = False
 
-    def _declare(self, mode: object) -> Settings:
+    def _declare(self, mode: object) -> SettingsT:
         """Note that a mode was declared: a second one is a conflict."""
         settings = self._settings
         if not isinstance(mode, SingleUser | PerThread | ScopedFactory | PersistentShared):
@@ -106,7 +115,7 @@ class Declaration:
             )
 
 
-class RegistrationBuilder(Declaration):
+class RegistrationBuilder(Declaration[Settings]):
     """Declares a registration; there is nothing to build before its isolation mode.
 
     Args:
@@ -128,19 +137,25 @@ class RegistrationBuilder(Declaration):
         ```
     """
 
+    def __init__(self, name: str) -> None:
+        super().__init__(Settings(name=name, declared_at=caller()))
+
     @overload
     def isolation(self, mode: SingleUser[T]) -> SingleUserBuilder[T]: ...
     @overload
-    def isolation(self, mode: PerThread[T]) -> PerThreadBuilder[T]: ...
+    def isolation(self, mode: PerThread[P]) -> PerThreadBuilder[P]: ...
     @overload
-    def isolation(self, mode: ScopedFactory[T, S]) -> ScopedBuilder[T, S]: ...
+    def isolation(self, mode: ScopedFactory[P, S]) -> ScopedBuilder[P, S]: ...
     @overload
     def isolation(self, mode: PersistentShared[T]) -> SharedBuilder[T]: ...
     def isolation(
         self,
         mode: SingleUser[Any] | PerThread[Any] | ScopedFactory[Any, Any] | PersistentShared[Any],
     ) -> (
-        SingleUserBuilder[Any] | PerThreadBuilder[Any] | ScopedBuilder[Any, Any] | SharedBuilder[Any]
+        SingleUserBuilder[Any]
+        | PerThreadBuilder[Any]
+        | ScopedBuilder[Any, Any]
+        | SharedBuilder[Any]
     ):
         """Declare who may share the target.
 
@@ -167,10 +182,10 @@ class RegistrationBuilder(Declaration):
                 return SharedBuilder(attrs.evolve(settings, policy=None), mode)
 
 
-class Stage:
+class Stage(Generic[SettingsT]):
     """A stage after the mode. Each option returns a new stage."""
 
-    def __init__(self, settings: Settings, mode: Any) -> None:
+    def __init__(self, settings: SettingsT, mode: Any) -> None:
         self._settings = settings
         self._mode = mode
 
@@ -201,15 +216,12 @@ class Stage:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> object:
-            code, problem = (
-                (ReasonCode.MODE_CONFLICT, "an isolation mode was declared already")
-                if name == "isolation"
-                else (ReasonCode.OPTION_UNAVAILABLE, f"{type(self).__name__} has no .{name}()")
-            )
+            code = _UNAVAILABLE.get(name, ReasonCode.OPTION_UNAVAILABLE)
+            problem = f"{type(self).__name__} has no .{name}()"
             raise missing_stage(self, name, code, problem, "an option that this mode offers")
 
 
-class PoolStage(Stage):
+class PoolStage(Stage[SettingsT]):
     """A stage whose instances are built on demand, and therefore bounded."""
 
     def pool(
@@ -247,7 +259,7 @@ class PoolStage(Stage):
         )
 
 
-class ThreadPoolStage(Stage):
+class ThreadPoolStage(Stage[SettingsT]):
     """A stage with instances per thread of one principal: no share to divide."""
 
     def pool(
@@ -272,7 +284,7 @@ class ThreadPoolStage(Stage):
         )
 
 
-class SingleUserBuilder(Stage, Generic[T_co]):
+class SingleUserBuilder(Stage[Settings], Generic[T_co]):
     """The stage of `SingleUser(target)`."""
 
     def build(self) -> SingleUserRegistration[T_co]:
@@ -280,23 +292,47 @@ class SingleUserBuilder(Stage, Generic[T_co]):
         return SingleUserRegistration(self._settings, self._mode)
 
 
-class PerThreadBuilder(ThreadPoolStage, Generic[T_co]):
+class PerThreadBuilder(ThreadPoolStage[Settings], Generic[P_co]):
     """The stage of `SingleUser.per_thread(factory)`."""
 
-    def build(self) -> ThreadRegistration[T_co]:
+    @overload
+    def build(
+        self: PerThreadBuilder[AbstractAsyncContextManager[T, bool | None]],
+    ) -> ThreadRegistration[T]: ...
+    @overload
+    def build(
+        self: PerThreadBuilder[AbstractContextManager[T, bool | None]],
+    ) -> ThreadRegistration[T]: ...
+    @overload
+    def build(self: PerThreadBuilder[Awaitable[T]]) -> ThreadRegistration[T]: ...
+    @overload
+    def build(self) -> ThreadRegistration[P_co]: ...
+    def build(self) -> ThreadRegistration[Any]:
         """Return the registration. Nothing is started."""
         return ThreadRegistration(self._settings, self._mode)
 
 
-class ScopedBuilder(PoolStage, Generic[T_co, S]):
+class ScopedBuilder(PoolStage[Settings], Generic[P_co, S]):
     """The stage of `ScopedFactory(factory, scope=...)`."""
 
-    def build(self) -> ScopedRegistration[T_co, S]:
+    @overload
+    def build(
+        self: ScopedBuilder[AbstractAsyncContextManager[T, bool | None], S],
+    ) -> ScopedRegistration[T, S]: ...
+    @overload
+    def build(
+        self: ScopedBuilder[AbstractContextManager[T, bool | None], S],
+    ) -> ScopedRegistration[T, S]: ...
+    @overload
+    def build(self: ScopedBuilder[Awaitable[T], S]) -> ScopedRegistration[T, S]: ...
+    @overload
+    def build(self) -> ScopedRegistration[P_co, S]: ...
+    def build(self) -> ScopedRegistration[Any, S]:
         """Return the registration. Nothing is started."""
         return ScopedRegistration(self._settings, self._mode)
 
 
-class SharedBuilder(Stage, Generic[T_co]):
+class SharedBuilder(Stage[Settings], Generic[T_co]):
     """The stage of `PersistentShared(target, acknowledgement=...)`."""
 
     def build(self) -> SharedRegistration[T_co]:

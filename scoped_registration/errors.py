@@ -7,9 +7,13 @@ built from a scope, a thread id or any other value that names a principal.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
+
+from typing_extensions import override
 
 __all__ = ["ReasonCode", "RegistrationError"]
 
@@ -116,6 +120,7 @@ class RegistrationError(Exception):
         self.declared_at = declared_at
         super().__init__(code, problem)
 
+    @override
     def __str__(self) -> str:
         subject = f"registration {self.registration!r}: " if self.registration else ""
         lines = [f"[{self.code}] {subject}{self.problem}"]
@@ -169,3 +174,18 @@ def describe_type(value: object) -> str:
     if cls.__module__ == "builtins":
         return cls.__qualname__
     return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def source_of(function: Any) -> str:
+    """Return a callable's name and, where it has one, its place in the source."""
+    name = describe_callable(function)
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None:
+        return name
+    return f"{name} ({short_place(f'{code.co_filename}:{code.co_firstlineno}')})"
+
+
+def short_place(place: str) -> str:
+    """Name a file without the directories of this machine."""
+    path, _, line = place.rpartition(":")
+    return f"{Path(path).name}:{line}"

@@ -69,7 +69,9 @@ def check_instance(target: object, where: str) -> None:
         return
     if inspect.iscoroutine(target):
         target.close()
-    what = f"the class {target.__qualname__}" if isinstance(target, type) else f"a {type_of(target)}"
+    what = (
+        f"the class {target.__qualname__}" if isinstance(target, type) else f"a {type_of(target)}"
+    )
     raise RegistrationError(
         ReasonCode.INSTANCE_REQUIRED,
         f"{where} holds one instance, and was given {what}",
@@ -91,8 +93,10 @@ def check_factory(factory: object, where: str) -> None:
     if not callable(factory):
         # An object with build() makes a new one per call from parts it holds: it shares them.
         is_builder = callable(getattr(type(factory), "build", None))
-        code = ReasonCode.BUILDER_IS_NOT_A_FACTORY if is_builder else (
-            ReasonCode.INSTANCE_IS_NOT_A_FACTORY
+        code = (
+            ReasonCode.BUILDER_IS_NOT_A_FACTORY
+            if is_builder
+            else (ReasonCode.INSTANCE_IS_NOT_A_FACTORY)
         )
         raise RegistrationError(
             code,
@@ -162,8 +166,7 @@ def check_resolver(resolver: object, where: str) -> None:
         if member is None or member is types.NoneType:
             raise RegistrationError(
                 ReasonCode.SCOPE_RESOLVER_INVALID,
-                f"the resolver {describe_callable(resolver)} may return None, "
-                "and None is nobody",
+                f"the resolver {describe_callable(resolver)} may return None, and None is nobody",
                 instead="raise HTTPException(401) where there is no principal",
                 declared_at=caller(),
             )
@@ -203,15 +206,16 @@ def check_same_scope(factory: object, resolver: object) -> None:
             f"the factory {describe_callable(factory)} takes a "
             f"ScopeContext[{wanted.__qualname__}], and the resolver "
             f"{describe_callable(resolver)} returns a {returned.__qualname__}",
-            instead=f"ScopeContext[{returned.__qualname__}] in the factory, "
-            "or another resolver",
+            instead=f"ScopeContext[{returned.__qualname__}] in the factory, or another resolver",
             declared_at=caller(),
         )
 
 
 def _is_builder_method(factory: object) -> bool:
-    return inspect.ismethod(factory) and factory.__name__ == "build" and not isinstance(
-        factory.__self__, type
+    return (
+        inspect.ismethod(factory)
+        and factory.__name__ == "build"
+        and not isinstance(factory.__self__, type)
     )
 
 
@@ -240,7 +244,7 @@ def _hints(function: object) -> dict[str, Any]:
     if isinstance(function, functools.partial):
         function = function.func
     if isinstance(function, type):
-        function = function.__init__ if "__init__" in vars(function) else function
+        function = vars(function).get("__init__", function)
     elif not inspect.isroutine(function):
         function = getattr(type(function), "__call__", function)
     try:

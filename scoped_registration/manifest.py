@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from datetime import date
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import attrs
 
 from scoped_registration.acknowledgement import Acknowledgement
-from scoped_registration.errors import describe_callable
+from scoped_registration.errors import short_place
 
 __all__ = ["Description", "Json"]
 
@@ -48,7 +46,7 @@ class Description:
     def as_dict(self) -> dict[str, Json]:
         """Return the description as JSON values, in a fixed order."""
         data = attrs.asdict(self, recurse=False, filter=lambda _, value: value not in (None, ()))
-        data["declared_at"] = _short(self.declared_at)
+        data["declared_at"] = short_place(self.declared_at)
         if self.shares:
             data["shares"] = list(self.shares)
         if self.acknowledgement is not None:
@@ -87,18 +85,3 @@ def _acknowledged(given: Acknowledgement) -> dict[str, Json]:
     if given.review_by is not None:
         data["review_by"] = given.review_by.isoformat()
     return data
-
-
-def source_of(function: Any) -> str:
-    """Return a callable's name and, where it has one, its place in the source."""
-    name = describe_callable(function)
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    if code is None:
-        return name
-    return f"{name} ({_short(f'{code.co_filename}:{code.co_firstlineno}')})"
-
-
-def _short(place: str) -> str:
-    """Name a file without the directories of this machine."""
-    path, _, line = place.rpartition(":")
-    return f"{Path(path).name}:{line}"

@@ -9,14 +9,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from typing import Any, Generic, TypeAlias, overload
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Generic, TypeAlias
 
-from typing_extensions import TypeVar
+from typing_extensions import TypeVar, override
 
 from scoped_registration.acknowledgement import Acknowledgement
-from scoped_registration.errors import ReasonCode, RegistrationError, caller, describe_type
+from scoped_registration.errors import (
+    ReasonCode,
+    RegistrationError,
+    caller,
+    describe_callable,
+    describe_type,
+    source_of,
+)
 from scoped_registration.inspection import (
     check_factory,
     check_instance,
@@ -24,15 +30,19 @@ from scoped_registration.inspection import (
     check_same_scope,
     refuse_bad_calls,
 )
-from scoped_registration.scope import ScopeContext, ScopeValue
+from scoped_registration.scope import ScopeContext, ScopeResolver, ScopeValue
 
 __all__ = ["Mode", "PerThread", "PersistentShared", "Resolver", "ScopedFactory", "SingleUser"]
 
-T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
+# What a factory returns: an instance, an awaitable of one or a context manager around one.
+# `build` and `mount` unwrap it, so that no call which a user can get wrong is overloaded:
+# a checker reports an overloaded call as a whole, and a plain one on the argument at fault.
+P = TypeVar("P")
+P_co = TypeVar("P_co", covariant=True)
 S = TypeVar("S", bound=ScopeValue)
 
-Resolver: TypeAlias = Callable[..., ScopeValue | Awaitable[ScopeValue]]
+Resolver: TypeAlias = ScopeResolver[ScopeValue]
 """A FastAPI dependency callable that returns who calls."""
 
 
@@ -54,6 +64,11 @@ class SingleUser(Generic[T_co]):
         ```
     """
 
+    label: ClassVar = "SingleUser"
+    meaning: ClassVar = (
+        "every caller is one and the same principal, and all threads share one instance"
+    )
+
     def __init__(self, target: T_co, *, owner: Resolver | None = None) -> None:
         check_instance(target, "SingleUser")
         if owner is not None:
@@ -62,40 +77,10 @@ class SingleUser(Generic[T_co]):
         self.target: T_co = target
         self.owner = owner
 
-    @overload
     @staticmethod
     def per_thread(
-        factory: Callable[[ScopeContext[str]], AbstractAsyncContextManager[T]],
-        *,
-        owner: Resolver | None = None,
-    ) -> PerThread[T]: ...
-    @overload
-    @staticmethod
-    def per_thread(
-        factory: Callable[[ScopeContext[str]], AbstractContextManager[T]],
-        *,
-        owner: Resolver | None = None,
-    ) -> PerThread[T]: ...
-    @overload
-    @staticmethod
-    def per_thread(
-        factory: Callable[[ScopeContext[str]], Awaitable[T]],
-        *,
-        owner: Resolver | None = None,
-    ) -> PerThread[T]: ...
-    @overload
-    @staticmethod
-    def per_thread(
-        factory: Callable[[ScopeContext[str]], T],
-        *,
-        owner: Resolver | None = None,
-    ) -> PerThread[T]: ...
-    @staticmethod
-    def per_thread(
-        factory: Callable[[ScopeContext[str]], object],
-        *,
-        owner: Resolver | None = None,
-    ) -> PerThread[Any]:
+        factory: Callable[[ScopeContext[str]], P], *, owner: Resolver | None = None
+    ) -> PerThread[P]:
         """Return the mode of one principal with an instance per thread.
 
         Args:
@@ -112,25 +97,33 @@ class SingleUser(Generic[T_co]):
         """
         return PerThread(factory, owner=owner)
 
+    @override
     def __repr__(self) -> str:
         return f"SingleUser({describe_type(self.target)})"
 
 
-class PerThread(Generic[T_co]):
+class PerThread(Generic[P_co]):
     """`SingleUser.per_thread`: one principal, an instance per thread."""
 
+    label: ClassVar = "SingleUser.per_thread"
+    meaning: ClassVar = "every caller is one and the same principal, with one instance per thread"
+
     def __init__(
-        self, factory: Callable[[ScopeContext[Any]], object], *, owner: Resolver | None
+        self, factory: Callable[[ScopeContext[str]], P_co], *, owner: Resolver | None
     ) -> None:
         check_factory(factory, "SingleUser.per_thread")
         if owner is not None:
             check_resolver(owner, "owner")
         self.declared_at = caller()
-        self.factory = factory
+        self.factory: Callable[[ScopeContext[str]], object] = factory
         self.owner = owner
 
+    @override
+    def __repr__(self) -> str:
+        return f"SingleUser.per_thread({describe_callable(self.factory)})"
 
-class ScopedFactory(Generic[T_co, S]):
+
+class ScopedFactory(Generic[P_co, S]):
     """One instance per (authorization scope, thread id), built by a factory.
 
     Args:
@@ -157,59 +150,31 @@ class ScopedFactory(Generic[T_co, S]):
         ```
     """
 
-    @overload
-    def __new__(
-        cls,
-        factory: Callable[[ScopeContext[S]], AbstractAsyncContextManager[T]],
+    label: ClassVar[str] = "ScopedFactory"
+    meaning: ClassVar[str] = "one instance per (authorization scope, thread id)"
+
+    def __init__(
+        self,
+        factory: Callable[[ScopeContext[S]], P_co],
         *,
-        scope: Callable[..., S | Awaitable[S]],
+        scope: ScopeResolver[S],
         shares: Sequence[object] = (),
-    ) -> ScopedFactory[T, S]: ...
-    @overload
-    def __new__(
-        cls,
-        factory: Callable[[ScopeContext[S]], AbstractContextManager[T]],
-        *,
-        scope: Callable[..., S | Awaitable[S]],
-        shares: Sequence[object] = (),
-    ) -> ScopedFactory[T, S]: ...
-    @overload
-    def __new__(
-        cls,
-        factory: Callable[[ScopeContext[S]], Awaitable[T]],
-        *,
-        scope: Callable[..., S | Awaitable[S]],
-        shares: Sequence[object] = (),
-    ) -> ScopedFactory[T, S]: ...
-    @overload
-    def __new__(
-        cls,
-        factory: Callable[[ScopeContext[S]], T],
-        *,
-        scope: Callable[..., S | Awaitable[S]],
-        shares: Sequence[object] = (),
-    ) -> ScopedFactory[T, S]: ...
-    def __new__(
-        cls,
-        factory: Callable[[ScopeContext[Any]], object],
-        *,
-        scope: Callable[..., object],
-        shares: Sequence[object] = (),
-    ) -> ScopedFactory[Any, Any]:
-        self = super().__new__(cls)
+    ) -> None:
         check_factory(factory, "ScopedFactory")
         check_resolver(scope, "scope")
         check_same_scope(factory, scope)
         self.declared_at = caller()
-        self.factory = factory
-        self.scope = scope
+        self.factory: Callable[[ScopeContext[S]], object] = factory
+        self.scope: Callable[..., object] = scope
         self.shares = tuple(shares)
-        return self
 
-    declared_at: str
-    factory: Callable[[ScopeContext[Any]], object]
-    scope: Callable[..., object]
-    shares: tuple[object, ...]
+    def describe_target(self) -> str:
+        """Return what serves a key, for the manifest."""
+        return source_of(self.factory)
+
+    @override
+    def __repr__(self) -> str:
+        return f"ScopedFactory({describe_callable(self.factory)})"
 
 
 class PersistentShared(Generic[T_co]):
@@ -235,6 +200,9 @@ class PersistentShared(Generic[T_co]):
         ```
     """
 
+    label: ClassVar = "PersistentShared"
+    meaning: ClassVar = "ONE INSTANCE IS SHARED by all callers, on purpose; this is not isolation"
+
     def __init__(
         self,
         target: T_co,
@@ -258,11 +226,12 @@ class PersistentShared(Generic[T_co]):
         self.acknowledgement = acknowledgement
         self.access = access
 
+    @override
     def __repr__(self) -> str:
         return f"PersistentShared({describe_type(self.target)})"
 
 
-Mode: TypeAlias = SingleUser[T] | PerThread[T] | ScopedFactory[T, Any] | PersistentShared[T]
+Mode: TypeAlias = SingleUser[Any] | PerThread[Any] | ScopedFactory[Any, Any] | PersistentShared[Any]
 """The closed union of the modes."""
 
 _ACKNOWLEDGE = (

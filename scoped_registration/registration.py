@@ -8,13 +8,12 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Final, Generic, Literal, final
 
 import attrs
-from typing_extensions import TypeVar
+from typing_extensions import TypeVar, override
 
-from scoped_registration.errors import ReasonCode, RegistrationError, describe_type
-from scoped_registration.manifest import Description, Json, source_of
-from scoped_registration.modes import PerThread, PersistentShared, ScopedFactory, SingleUser
+from scoped_registration.errors import ReasonCode, RegistrationError, describe_type, source_of
+from scoped_registration.manifest import Description, Json
+from scoped_registration.modes import Mode, PersistentShared, PerThread, ScopedFactory, SingleUser
 from scoped_registration.runtime.eviction import Bounds
-from scoped_registration.runtime.lease import Lease
 from scoped_registration.runtime.life import Given, Life, Made
 from scoped_registration.runtime.pool import Pool
 from scoped_registration.runtime.slot import Key, Policy
@@ -50,6 +49,7 @@ class Settings:
 
     name: str
     declared_at: str
+    path: str | None = None
     bounds: Bounds = attrs.field(factory=Bounds)
     policy: Policy | None = attrs.field(factory=Policy)
 
@@ -60,8 +60,6 @@ class Registration(Generic[T_co]):
     It works without an application, and can be started again: shutdown closes its
     instances, and the next lease begins anew. Only `aclose` is final.
     """
-
-    _meaning: str
 
     def __init__(self, settings: Settings, life: Life[Any]) -> None:
         self._settings = settings
@@ -103,20 +101,26 @@ class Registration(Generic[T_co]):
         """
         await self._pool.drain(final=True)
 
+    @override
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
 
-    def _describe(self, mode: object, **more: Any) -> Description:
+    def _describe(self, mode: Mode, **more: Any) -> Description:
         settings = self._settings
-        options: dict[str, Json] = dict(attrs.asdict(settings.bounds))
+        options: dict[str, Json] = {}
+        if isinstance(mode, PerThread | ScopedFactory):
+            options |= attrs.asdict(settings.bounds)
         if settings.policy is not None:
-            options["concurrency"] = settings.policy.mode
-            options["max_waiting"] = settings.policy.max_waiting
-            options["wait_timeout"] = settings.policy.wait_timeout
+            options |= {
+                "concurrency": settings.policy.mode,
+                "max_waiting": settings.policy.max_waiting,
+                "wait_timeout": settings.policy.wait_timeout,
+            }
         return Description(
             name=settings.name,
-            mode=_mode_name(mode),
-            meaning=self._meaning,
+            mode=mode.label,
+            meaning=mode.meaning,
+            path=settings.path,
             options=options,
             declared_at=settings.declared_at,
             **more,
@@ -155,8 +159,6 @@ class _Guarded(Registration[T_co]):
 class SingleUserRegistration(_Guarded[T_co]):
     """What `SingleUser(target)` builds: one instance, one run at a time."""
 
-    _meaning = "every caller is one and the same principal, and all threads share one instance"
-
     def __init__(
         self, settings: Settings, mode: SingleUser[T_co], life: Life[Any] | None = None
     ) -> None:
@@ -178,6 +180,7 @@ class SingleUserRegistration(_Guarded[T_co]):
         """
         return self._pool.lease(_THE_ONE, self.name)
 
+    @override
     def describe(self) -> Description:
         """Return this registration as data."""
         return self._describe(self._mode, target=describe_type(self._mode.target))
@@ -187,16 +190,15 @@ class SingleUserRegistration(_Guarded[T_co]):
 class ThreadRegistration(_Guarded[T_co]):
     """What `SingleUser.per_thread(factory)` builds: one principal, an instance per thread."""
 
-    _meaning = "every caller is one and the same principal, with one instance per thread"
-
     def __init__(
-        self, settings: Settings, mode: PerThread[T_co], life: Life[Any] | None = None
+        self, settings: Settings, mode: PerThread[Any], life: Life[Any] | None = None
     ) -> None:
-        super().__init__(settings, life or Made(mode.factory))
+        bounds = attrs.evolve(settings.bounds, max_per_scope=None)  # one principal: no shares
+        super().__init__(attrs.evolve(settings, bounds=bounds), life or Made(mode.factory))
         self._mode = mode
 
     @property
-    def mode(self) -> PerThread[T_co]:
+    def mode(self) -> PerThread[Any]:
         """The declared mode."""
         return self._mode
 
@@ -219,6 +221,7 @@ class ThreadRegistration(_Guarded[T_co]):
         chosen = self._key(thread_id)
         return self._pool.invalidate(lambda key: key == chosen)
 
+    @override
     def describe(self) -> Description:
         """Return this registration as data."""
         return self._describe(self._mode, target=source_of(self._mode.factory))
@@ -231,16 +234,14 @@ class ThreadRegistration(_Guarded[T_co]):
 class ScopedRegistration(Registration[T_co], Generic[T_co, S_contra]):
     """What `ScopedFactory` builds: one instance per (scope, thread id)."""
 
-    _meaning = "one instance per (authorization scope, thread id)"
-
     def __init__(
-        self, settings: Settings, mode: ScopedFactory[T_co, Any], life: Life[Any] | None = None
+        self, settings: Settings, mode: ScopedFactory[Any, Any], life: Life[Any] | None = None
     ) -> None:
         super().__init__(settings, life or Made(mode.factory))
         self._mode = mode
 
     @property
-    def mode(self) -> ScopedFactory[T_co, Any]:
+    def mode(self) -> ScopedFactory[Any, Any]:
         """The declared mode."""
         return self._mode
 
@@ -293,12 +294,13 @@ class ScopedRegistration(Registration[T_co], Generic[T_co, S_contra]):
             lambda key: text in (None, key[0]) and thread in (None, key[1])
         )
 
+    @override
     def describe(self) -> Description:
         """Return this registration as data."""
         mode = self._mode
         return self._describe(
             mode,
-            target=source_of(mode.factory),
+            target=mode.describe_target(),
             scope=source_of(mode.scope),
             shares=tuple(
                 shared.__qualname__ if isinstance(shared, type) else describe_type(shared)
@@ -310,8 +312,6 @@ class ScopedRegistration(Registration[T_co], Generic[T_co, S_contra]):
 @final
 class SharedRegistration(Registration[T_co]):
     """What `PersistentShared` builds: one instance for several principals, on purpose."""
-
-    _meaning = "ONE INSTANCE IS SHARED by all callers, on purpose; this is not isolation"
 
     def __init__(
         self, settings: Settings, mode: PersistentShared[T_co], life: Life[Any] | None = None
@@ -335,6 +335,7 @@ class SharedRegistration(Registration[T_co]):
         """
         return self._pool.lease(_THE_ONE, self.name)
 
+    @override
     def describe(self) -> Description:
         """Return this registration as data."""
         mode = self._mode
@@ -364,7 +365,3 @@ def check_risks(
             registration=name,
             declared_at=declared_at,
         )
-
-
-def _mode_name(mode: object) -> str:
-    return "SingleUser.per_thread" if isinstance(mode, PerThread) else type(mode).__name__

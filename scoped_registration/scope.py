@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from enum import Enum
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, runtime_checkable
 from uuid import UUID
 
 import attrs
-from typing_extensions import TypeVar
+from typing_extensions import TypeVar, override
 
 from scoped_registration.errors import ReasonCode, RegistrationError, describe_type
 
-__all__ = ["ScopeContext", "ScopeValue", "SupportsScopeKey"]
+__all__ = ["ScopeContext", "ScopeResolver", "ScopeValue", "SupportsScopeKey"]
 
 MAX_THREAD_ID = 512
 _MAX_DEPTH = 16
@@ -72,6 +72,17 @@ Frozen classes are told from mutable ones, and `bool` from `int`, at run time on
 S_co = TypeVar("S_co", bound=ScopeValue, covariant=True)
 
 
+class ScopeResolver(Protocol[S_co]):
+    """A FastAPI dependency that says who calls.
+
+    It is a protocol and no `Callable`, because mypy solves a protocol first: the scope's
+    type is known when it looks at a lambda factory.
+    """
+
+    # A dependency declares parameters of its own, which FastAPI fills.
+    def __call__(self, *args: Any, **kwargs: Any) -> S_co | Awaitable[S_co]: ...
+
+
 class ScopeContext(Generic[S_co]):
     """What a factory receives: for whom, and for which thread, it builds.
 
@@ -82,7 +93,7 @@ class ScopeContext(Generic[S_co]):
         ```
     """
 
-    __slots__ = ("_current", "_registration", "_scope", "_thread_id", "_scope_text")
+    __slots__ = ("_current", "_registration", "_scope", "_scope_text", "_thread_id")
 
     def __init__(self, registration: str, scope: S_co, thread_id: str, scope_text: str) -> None:
         self._registration = registration
@@ -134,6 +145,7 @@ class ScopeContext(Generic[S_co]):
         """
         return storage_key(self._registration, self._scope_text, self._thread_id)
 
+    @override
     def __repr__(self) -> str:
         return f"ScopeContext(registration={self._registration!r}, key={self.storage_key[:12]!r})"
 

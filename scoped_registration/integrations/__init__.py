@@ -1,0 +1,1 @@
+"""Adapters to frameworks. Each is imported only by who uses it."""

@@ -135,9 +135,7 @@ def expiry(slot: Candidate, bounds: Bounds) -> float:
     return min(by_idleness, by_age)
 
 
-def least_recently_used(
-    slots: Iterable[CandidateT], *, share: str | None
-) -> CandidateT | None:
+def least_recently_used(slots: Iterable[CandidateT], *, share: str | None) -> CandidateT | None:
     """Return the idle, unpinned slot that was released longest ago.
 
     Args:

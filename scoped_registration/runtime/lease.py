@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from scoped_registration.errors import ReasonCode, RegistrationError
 from scoped_registration.runtime.slot import Key, Slot
@@ -13,6 +14,7 @@ from scoped_registration.scope import set_current
 __all__ = ["Lease"]
 
 T = TypeVar("T")
+C = TypeVar("C")
 
 
 class Source(Protocol[T]):
@@ -92,6 +94,15 @@ class Lease(Generic[T]):
         """Say whether a human's answer is pending: a pinned instance is not evicted."""
         if self._slot is not None:
             self._pool.pin(self._slot, pending)
+
+    def companion(self, make: Callable[[T], C]) -> C:
+        """Return what an integration keeps beside the instance; it ends with the instance."""
+        slot = self._slot
+        if slot is None:
+            raise RuntimeError("the lease is not held")
+        if slot.companion is None:
+            slot.companion = make(slot.target)
+        return cast(C, slot.companion)  # one registration makes companions of one kind
 
     def _refuse_reentry(self, held: tuple[Lease[Any], ...]) -> tuple[Lease[Any], ...]:
         held = tuple(lease for lease in held if lease._slot is not None)

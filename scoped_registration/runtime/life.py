@@ -11,6 +11,7 @@ import asyncio
 import contextvars
 import inspect
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from scoped_registration.errors import RegistrationError
@@ -72,11 +73,19 @@ class Made(Generic[T]):
     Args:
         factory: The declared factory.
         accept: Raises for a product that cannot be served.
+        manager: The context manager that a product is, if it is to be entered.
     """
 
-    def __init__(self, factory: Factory, accept: Callable[[object], None] | None = None) -> None:
+    def __init__(
+        self,
+        factory: Factory,
+        *,
+        accept: Callable[[object], None] = check_product,
+        manager: Callable[[object], AbstractAsyncContextManager[object] | None] = manager_of,
+    ) -> None:
         self._factory = factory
-        self._accept = accept or check_product
+        self._accept = accept
+        self._manager = manager
 
     def begin(self, slot: Slot[T], context: ScopeContext[Any], ledger: Ledger[T]) -> None:
         """Start the build in a task of its own, in the context of the first who waits."""
@@ -90,7 +99,7 @@ class Made(Generic[T]):
         try:
             product = await produce(self._factory, context)
             ledger.refuse_shared(slot, product)
-            manager = manager_of(product)
+            manager = self._manager(product)
             if manager is None:
                 ledger.built(slot, self._accepted(product), None)
                 return

@@ -87,7 +87,7 @@ async def _lifted(manager: AbstractContextManager[object]) -> AsyncIterator[obje
 def closer_of(target: object) -> Callable[[], object] | None:
     """Return how a plain product closes: its `aclose`, else its `close`, else nothing."""
     for name in ("aclose", "close"):
-        closer = getattr(target, name, None)
+        closer: object = getattr(target, name, None)
         if callable(closer):
             return closer
     return None

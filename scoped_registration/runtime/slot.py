@@ -135,9 +135,7 @@ class Owner:
 
         def arm() -> None:
             if not self.ended:
-                self._timer = self.loop.call_later(
-                    seconds, overdue, context=contextvars.Context()
-                )
+                self._timer = self.loop.call_later(seconds, overdue, context=contextvars.Context())
 
         self._on_loop(arm)
 
@@ -160,6 +158,7 @@ class Slot(Generic[T]):
 
     __slots__ = (
         "built_at",
+        "companion",
         "context",
         "idle_since",
         "key",
@@ -178,6 +177,7 @@ class Slot(Generic[T]):
     def __init__(self, key: Key) -> None:
         self.key = key
         self.context: ScopeContext[Any] | None = None
+        self.companion: object = None  # what an integration keeps beside the instance
         self.state = State.SEEKING
         self.leases = 0
         self.retired = False  # no new lease: closed as soon as it is idle
@@ -219,6 +219,7 @@ class Slot(Generic[T]):
         """Forget the instance; the key and its queue stay."""
         if hasattr(self, "target"):
             del self.target
+        self.companion = None
         self.state = State.SEEKING
         self.context = None
         self.owner = None

@@ -1,0 +1,184 @@
+"""From a declared mode to an endpoint on an application, or to a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, assert_never, cast
+
+import attrs
+from agent_framework import CheckpointStorage
+from agent_framework_ag_ui import (
+    AGUIThreadSnapshotStore,
+    add_agent_framework_fastapi_endpoint,
+)
+from fastapi import FastAPI
+
+from scoped_registration.acknowledgement import Risk
+from scoped_registration.errors import ReasonCode, RegistrationError
+from scoped_registration.integrations.agent_framework import targets
+from scoped_registration.integrations.agent_framework.endpoint import Admission, Endpoint
+from scoped_registration.integrations.agent_framework.per_run import PerRun
+from scoped_registration.integrations.application import (
+    Application,
+    check_operation,
+    operations,
+)
+from scoped_registration.modes import Mode, PersistentShared, PerThread, ScopedFactory, SingleUser
+from scoped_registration.registration import (
+    Registration,
+    ScopedRegistration,
+    Settings,
+    SharedRegistration,
+    SingleUserRegistration,
+    ThreadRegistration,
+    check_risks,
+)
+from scoped_registration.runtime.life import Given, Made
+from scoped_registration.runtime.single_flight import Factory
+
+__all__ = ["EndpointSettings", "check_target", "mount"]
+
+
+@attrs.frozen(kw_only=True)
+class EndpointSettings(Settings):
+    """What the stages of an AG-UI builder have collected."""
+
+    path: str = "/"
+    snapshots: AGUIThreadSnapshotStore | None = None
+    checkpoints: CheckpointStorage | None = None
+
+
+def check_target(mode: Mode, settings: EndpointSettings) -> None:
+    """Refuse a target that the mode cannot serve: one cell of the contract table."""
+    try:
+        if isinstance(mode, SingleUser):
+            targets.check_single_user(mode.target)
+        elif isinstance(mode, PersistentShared):
+            targets.check_shared(mode.target)
+    except RegistrationError as error:
+        raise error.located(registration=settings.name, declared_at=settings.declared_at) from None
+
+
+def mount(app: FastAPI, mode: Mode, settings: EndpointSettings) -> Registration[Any]:
+    """Add an endpoint to an application, or change nothing and refuse."""
+    registration = _register(mode, settings)
+    application = Application.of(app)
+    _refuse_second_runner(application, mode, settings)
+    for operation in operations(app):
+        if operation.path == settings.path and "POST" in operation.methods:
+            raise _refusal(
+                ReasonCode.DUPLICATE_ROUTE,
+                f"the application serves POST {settings.path} already, and the first would win",
+                "give each endpoint a path of its own",
+                settings,
+            )
+    # Whatever the framework or a check refuses, it refuses here, on an application that is
+    # thrown away; then the same is done on the real one.
+    rehearsal = FastAPI(dependencies=app.router.dependencies)
+    _add_endpoint(rehearsal, registration, settings)
+    for operation in operations(rehearsal):
+        check_operation(operation)
+    application.add([registration])
+    _add_endpoint(app, registration, settings)
+    return registration
+
+
+def _add_endpoint(
+    app: FastAPI, registration: Registration[Any], settings: EndpointSettings
+) -> None:
+    admission = Admission(registration, settings.snapshots, settings.checkpoints)
+    add_agent_framework_fastapi_endpoint(
+        app,
+        Endpoint(registration, settings.snapshots),
+        settings.path,
+        # FastAPI takes a generator for a dependency; the framework's alias does not say so.
+        authorization_scope_resolver=cast("Callable[..., str]", admission),
+    )
+
+
+def _register(mode: Mode, settings: EndpointSettings) -> Registration[Any]:
+    match mode:
+        case SingleUser():
+            factory = targets.threaded_factory_of(mode.target)
+            if factory is None:
+                return SingleUserRegistration(settings, mode)
+            # The framework would keep an instance per thread for ever; the pool bounds them.
+            threads: PerThread[Any] = PerThread(
+                lambda context: factory(context.thread_id), owner=mode.owner
+            )
+            return ThreadRegistration(settings, threads, _made(threads.factory, settings))
+        case PerThread():
+            return ThreadRegistration(settings, mode, _made(mode.factory, settings))
+        case PerRun():
+            return ScopedRegistration(settings, mode, Given(mode.agent))
+        case ScopedFactory():
+            return ScopedRegistration(settings, mode, _made(mode.factory, settings))
+        case PersistentShared():
+            _check_shared_risks(mode, settings)
+            return SharedRegistration(settings, mode)
+        case _:
+            assert_never(mode)
+
+
+def _made(factory: Factory, settings: EndpointSettings) -> Made[Any]:
+    def accept(product: object) -> None:
+        targets.check_product(product)
+        if settings.checkpoints is not None and targets.is_agent(product):
+            raise _refusal(
+                ReasonCode.CHECKPOINT_NEEDS_WORKFLOW,
+                "the factory returned an agent, and agents have no checkpoints",
+                "leave .checkpoints(...) out",
+                settings,
+            )
+        for option, carried in targets.stores_of(product).items():
+            declared = getattr(settings, option)
+            if None not in (carried, declared) and carried is not declared:
+                raise _refusal(
+                    ReasonCode.STORE_ALREADY_CONFIGURED,
+                    f"the factory returned a runner that carries other {option}",
+                    "give the store in one place",
+                    settings,
+                )
+
+    return Made(factory, accept=accept, manager=targets.manager_of_product)
+
+
+def _check_shared_risks(mode: PersistentShared[Any], settings: EndpointSettings) -> None:
+    check_risks(settings.name, settings.declared_at, mode, targets.SHARED_RISKS)
+    checkpoints = settings.checkpoints or targets.stores_of(mode.target)["checkpoints"]
+    if checkpoints is not None and Risk.CHECKPOINT_CONTENTS not in mode.acknowledgement.risks:
+        raise _refusal(
+            ReasonCode.CHECKPOINT_OF_SHARED_STATE,
+            "checkpoints of a shared workflow hold what every caller said",
+            "add Risk.CHECKPOINT_CONTENTS to risks=, or leave .checkpoints(...) out",
+            settings,
+        )
+
+
+def _refuse_second_runner(application: Application, mode: Mode, settings: EndpointSettings) -> None:
+    if not isinstance(mode, SingleUser | PersistentShared):
+        return
+    for other in application.registrations:
+        if (
+            isinstance(other, SingleUserRegistration | SharedRegistration)
+            and other.mode.target is mode.target
+        ):
+            raise _refusal(
+                ReasonCode.RUNNER_ALREADY_REGISTERED,
+                f"its target is served by registration {other.name!r} already, "
+                "and two endpoints would run it at once",
+                "build one object for each endpoint, or serve one endpoint",
+                settings,
+            )
+
+
+def _refusal(
+    code: ReasonCode, problem: str, instead: str, settings: EndpointSettings
+) -> RegistrationError:
+    return RegistrationError(
+        code,
+        problem,
+        instead=instead,
+        registration=settings.name,
+        declared_at=settings.declared_at,
+    )

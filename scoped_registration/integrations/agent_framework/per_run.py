@@ -1,0 +1,62 @@
+"""`per_run`: a plain agent, for which the framework makes a session per run."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, TypeVar
+
+from agent_framework import RawAgent
+from typing_extensions import override
+
+from scoped_registration.errors import caller, describe_type
+from scoped_registration.inspection import check_resolver
+from scoped_registration.integrations.agent_framework.targets import check_per_run
+from scoped_registration.modes import ScopedFactory
+from scoped_registration.scope import ScopeResolver, ScopeValue
+
+__all__ = ["PerRun", "per_run"]
+
+S = TypeVar("S", bound=ScopeValue)
+
+
+class PerRun(ScopedFactory[RawAgent[Any], S]):
+    """The mode that `per_run` returns: one agent, which keeps nothing between runs."""
+
+    label: ClassVar[str] = "per_run"
+    meaning: ClassVar[str] = "one agent for all, with a session of its own for each run"
+
+    agent: RawAgent[Any]
+
+    @override
+    def describe_target(self) -> str:
+        return describe_type(self.agent)
+
+
+def per_run(agent: RawAgent[Any], *, scope: ScopeResolver[S]) -> ScopedFactory[RawAgent[Any], S]:
+    """Serve one plain agent to several principals, with a session of its own for each run.
+
+    Args:
+        agent: A `RawAgent` or `Agent`, and nothing else that satisfies
+            `SupportsAgentRun`: a `WorkflowAgent` does, and keeps state for all.
+        scope: The FastAPI dependency that returns who calls.
+
+    Returns:
+        A mode for `AGUIEndpointBuilder.isolation`.
+
+    Raises:
+        RegistrationError: ``stateful_target``, ``agent_wraps_stateful_workflow``,
+            ``unknown_agent_type``, ``session_key_ignores_scope``,
+            ``builder_is_not_a_factory``, or what `ScopedFactory` raises for the scope.
+
+    Example:
+        ```python
+        AGUIEndpointBuilder("assistant", path="/assistant").isolation(
+            per_run(agent, scope=current_user)
+        ).mount(app)
+        ```
+    """
+    check_per_run(agent)
+    check_resolver(scope, "scope")
+    mode: PerRun[S] = PerRun(lambda context: agent, scope=scope)
+    mode.agent = agent
+    mode.declared_at = caller()
+    return mode

@@ -1,0 +1,23 @@
+"""The names of agent-framework that are not public, each in this one place.
+
+A test fails when one of them goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agent_framework import Workflow
+
+# The request model of the endpoint: FastAPI merges equal body parameters by their name.
+from agent_framework_ag_ui import AgentFrameworkWorkflow, AGUIRequest
+
+__all__ = ["BODY_PARAMETER", "AGUIRequest", "workflow_factory_of"]
+
+BODY_PARAMETER = "request_body"
+"""The endpoint function's name for its body. Under another name, FastAPI would want both."""
+
+
+def workflow_factory_of(runner: AgentFrameworkWorkflow) -> Callable[[str], Workflow] | None:
+    """Return the `workflow_factory` that a runner was made with."""
+    return runner._workflow_factory  # pyright: ignore[reportPrivateUsage]

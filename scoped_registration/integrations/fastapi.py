@@ -1,0 +1,265 @@
+"""FastAPI: a registration's life follows the application, its leases follow requests.
+
+`attach` joins registrations to an application; `leased` is the dependency that hands an
+endpoint its instance. Scope and thread id are sub-dependencies of it, so they stand in
+the OpenAPI document and can be overridden in tests.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Annotated, Any, Generic, NoReturn, TypeAlias, TypeVar, overload
+
+from fastapi import Depends, FastAPI, HTTPException, WebSocketException
+from starlette.requests import HTTPConnection
+from typing_extensions import override
+
+from scoped_registration.errors import ReasonCode, RegistrationError, caller, describe_type
+from scoped_registration.integrations.application import Application
+from scoped_registration.registration import (
+    Registration,
+    ScopedRegistration,
+    SharedRegistration,
+    SingleUserRegistration,
+    ThreadRegistration,
+)
+from scoped_registration.runtime.report import log
+from scoped_registration.scope import check_thread_id, scope_text
+
+__all__ = ["Leased", "Thread", "attach", "leased"]
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+Thread: TypeAlias = str | Callable[..., str | Awaitable[str]]
+"""A dependency that returns the thread id, or one constant id for every caller."""
+
+
+def attach(app: FastAPI, *registrations: Registration[Any]) -> None:
+    """Join registrations to an application.
+
+    Their instances are closed when the application shuts down, inside the application's
+    own lifespan; their modes stand in the start-up log and on the OpenAPI operations
+    that use them (``x-scoped-registration``, promise P10). Attach the registrations of a
+    mounted sub-application to the root application, whose lifespan runs.
+
+    Args:
+        app: The root application.
+        registrations: What `build()` returned.
+
+    Raises:
+        RegistrationError: ``duplicate_name`` for a name that the application has already.
+            At start-up, ``single_user_behind_authentication`` for a `SingleUser` without
+            an owner on a route that authenticates, and ``lease_ends_too_early`` for a
+            lease with ``Depends(..., scope="function")``.
+
+    Example:
+        ```python
+        app = FastAPI()
+        attach(app, chat_registration)
+        ```
+    """
+    Application.of(app).add(registrations)
+
+
+@overload
+def leased(registration: SingleUserRegistration[T] | SharedRegistration[T]) -> Leased[T]: ...
+@overload
+def leased(
+    registration: ThreadRegistration[T] | ScopedRegistration[T, Any],
+    thread: Thread | None = None,
+) -> Leased[T]: ...
+def leased(registration: Registration[T], thread: Thread | None = None) -> Leased[T]:
+    """Return the dependency that leases an instance for as long as the response lives.
+
+    The lease ends when the last byte has left and the background tasks are done, or
+    when the client is gone (promise P5); in a WebSocket route it ends with the handler.
+
+    Args:
+        registration: An attached registration.
+        thread: A dependency that returns the thread id; by default the path or query
+            parameter ``thread_id``. A string is a constant: one instance per principal.
+            Only registrations with an instance per thread take one.
+
+    Returns:
+        A dependency, equal to any other of the same arguments: FastAPI calls it once
+        per request, and ``app.dependency_overrides`` finds it.
+
+    Raises:
+        RegistrationError: ``thread_id_invalid`` for a constant that is no thread id,
+            ``option_unavailable`` for a thread where one instance serves all.
+
+    Example:
+        ```python
+        @app.post("/chat/{thread_id}")
+        async def chat(chat: Annotated[Chat, Depends(leased(chat_registration))]) -> Reply: ...
+        ```
+    """
+    return Leased(registration, thread)
+
+
+class Leased(Generic[T_co]):
+    """The dependency that `leased` returns."""
+
+    def __init__(self, registration: Registration[T_co], thread: Thread | None) -> None:
+        keyed = isinstance(registration, ThreadRegistration | ScopedRegistration)
+        if not keyed and thread is not None:
+            raise RegistrationError(
+                ReasonCode.OPTION_UNAVAILABLE,
+                "one instance serves all threads here, so leased() takes no thread",
+                registration=registration.name,
+                declared_at=caller(),
+            )
+        if isinstance(thread, str):
+            check_thread_id(thread)
+        self.registration = registration
+        self._thread = thread
+        self._resolver = resolver_of(registration)
+        self.__signature__ = self._signature(keyed)
+
+    async def __call__(
+        self, connection: HTTPConnection, principal: object = None, thread_id: object = None
+    ) -> AsyncIterator[T_co]:
+        """Lease the instance for one request."""
+        try:
+            self._require_attached()
+            if inspect.isawaitable(principal):
+                principal = await principal
+            if inspect.isawaitable(thread_id):
+                thread_id = await thread_id
+            lease = lease_for(self.registration, principal, thread_id)
+            target = await lease.__aenter__()
+        except RegistrationError as error:
+            refuse(error, connection)
+        try:
+            yield target
+        finally:
+            await lease.__aexit__(None, None, None)
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Leased)
+            and self.registration is other.registration
+            and self._thread == other._thread
+        )
+
+    @override
+    def __hash__(self) -> int:
+        return hash((id(self.registration), self._thread))
+
+    def _require_attached(self) -> None:
+        if not Application.knows(self.registration):
+            raise RegistrationError(
+                ReasonCode.NOT_ATTACHED,
+                "the registration is attached to no application, so nothing would close it",
+                instead="attach(app, registration)",
+                registration=self.registration.name,
+                declared_at=self.registration.declared_at,
+            )
+
+    def _signature(self, keyed: bool) -> inspect.Signature:
+        """Return the parameters by which FastAPI finds the sub-dependencies."""
+        annotations: dict[str, Any] = {"connection": HTTPConnection}
+        if self._resolver is not None:
+            annotations["principal"] = Annotated[Any, Depends(self._resolver)]
+        if keyed:
+            thread = self._thread
+            if thread is None:
+                thread = _thread_id
+            elif isinstance(thread, str):
+                thread = _Constant(thread)
+            annotations["thread_id"] = Annotated[Any, Depends(thread)]
+        return inspect.Signature(
+            [
+                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
+                for name, annotation in annotations.items()
+            ]
+        )
+
+
+def resolver_of(registration: Registration[Any]) -> Callable[..., object] | None:
+    """Return the user's dependency that says who calls, if the mode has one."""
+    match registration:
+        case ScopedRegistration():
+            return registration.mode.scope
+        case SharedRegistration():
+            return registration.mode.access
+        case SingleUserRegistration() | ThreadRegistration():
+            return registration.mode.owner
+        case _:
+            return None
+
+
+def lease_for(registration: Registration[T], principal: object, thread_id: object) -> Any:
+    """Return the lease of a request, once it is clear who calls.
+
+    Raises:
+        RegistrationError: ``scope_missing``, ``scope_type_unsupported``,
+            ``owner_mismatch`` or ``thread_id_invalid``.
+    """
+    match registration:
+        case ScopedRegistration():
+            return registration.lease(principal, check_thread_id(thread_id))
+        case ThreadRegistration():
+            if registration.mode.owner is not None:
+                registration.admit(principal)
+            return registration.lease(check_thread_id(thread_id))
+        case SingleUserRegistration():
+            if registration.mode.owner is not None:
+                registration.admit(principal)
+            return registration.lease()
+        case SharedRegistration():
+            if registration.mode.access is not None:
+                scope_text(principal)
+            return registration.lease()
+        case _:
+            raise TypeError(describe_type(registration))
+
+
+def refuse(error: RegistrationError, connection: HTTPConnection) -> NoReturn:
+    """Answer a refusal, on HTTP by its status and on a WebSocket by its close code.
+
+    What lies with the server is logged by its code, and the client learns nothing of it.
+    """
+    status = _STATUS.get(error.code, 500)
+    if status == 500:
+        log.error("a request was refused: %s", error)
+    if connection.scope["type"] == "websocket":
+        code = 1011 if status == 500 else 1013 if status in (409, 503) else 1008
+        raise WebSocketException(code=code, reason=None if status == 500 else error.code) from None
+    detail: object = {"code": str(error.code), "message": error.problem}
+    if status == 500:
+        detail = "Internal Server Error"
+    elif status == 422:
+        detail = [{"type": str(error.code), "loc": ["thread_id"], "msg": error.problem}]
+    headers = {"Retry-After": "1"} if status == 503 else None
+    raise HTTPException(status, detail=detail, headers=headers) from None
+
+
+_STATUS = {
+    ReasonCode.SCOPE_MISSING: 401,
+    ReasonCode.OWNER_MISMATCH: 403,
+    ReasonCode.THREAD_BUSY: 409,
+    ReasonCode.THREAD_ID_INVALID: 422,
+    ReasonCode.QUEUE_FULL: 503,
+    ReasonCode.POOL_FULL: 503,
+    ReasonCode.WAIT_TIMEOUT: 503,
+    ReasonCode.DRAINING: 503,
+    ReasonCode.REGISTRATION_CLOSED: 503,
+}
+
+
+def _thread_id(thread_id: str) -> str:
+    return thread_id
+
+
+class _Constant:
+    """A dependency that returns one thread id."""
+
+    def __init__(self, thread_id: str) -> None:
+        self._id = thread_id
+
+    async def __call__(self) -> str:
+        return self._id
