@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, cast, overload
 
 import attrs
 from typing_extensions import TypeVar
@@ -27,13 +27,19 @@ from scoped_registration.errors import (
     caller,
     describe_type,
 )
-from scoped_registration.modes import PersistentShared, PerThread, ScopedFactory, SingleUser
+from scoped_registration.modes import (
+    IsolationMode,
+    PersistentShared,
+    PerThread,
+    ScopedFactory,
+    SingleUser,
+)
 from scoped_registration.registration import (
     ScopedRegistration,
     Settings,
     SharedRegistration,
     SingleUserRegistration,
-    ThreadRegistration,
+    PerThreadRegistration,
     check_risks,
 )
 from scoped_registration.runtime.eviction import Bounds
@@ -50,10 +56,10 @@ __all__ = [
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
-P = TypeVar("P")
 P_co = TypeVar("P_co", covariant=True)
 S = TypeVar("S", bound=ScopeValue)
 SettingsT = TypeVar("SettingsT", bound=Settings)
+StageT = TypeVar("StageT")
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
 _UNAVAILABLE = {
@@ -140,23 +146,7 @@ class RegistrationBuilder(Declaration[Settings]):
     def __init__(self, name: str) -> None:
         super().__init__(Settings(name=name, declared_at=caller()))
 
-    @overload
-    def isolation(self, mode: SingleUser[T]) -> SingleUserBuilder[T]: ...
-    @overload
-    def isolation(self, mode: PerThread[P]) -> PerThreadBuilder[P]: ...
-    @overload
-    def isolation(self, mode: ScopedFactory[P, S]) -> ScopedBuilder[P, S]: ...
-    @overload
-    def isolation(self, mode: PersistentShared[T]) -> SharedBuilder[T]: ...
-    def isolation(
-        self,
-        mode: SingleUser[Any] | PerThread[Any] | ScopedFactory[Any, Any] | PersistentShared[Any],
-    ) -> (
-        SingleUserBuilder[Any]
-        | PerThreadBuilder[Any]
-        | ScopedBuilder[Any, Any]
-        | SharedBuilder[Any]
-    ):
+    def isolation(self, mode: IsolationMode[StageT]) -> StageT:
         """Declare who may share the target.
 
         Args:
@@ -171,15 +161,17 @@ class RegistrationBuilder(Declaration[Settings]):
                 for a second mode.
         """
         settings = self._declare(mode)
+        stage: object
         match mode:
             case SingleUser():
-                return SingleUserBuilder(settings, mode)
+                stage = SingleUserBuilder(settings, mode)
             case PerThread():
-                return PerThreadBuilder(settings, mode)
+                stage = PerThreadBuilder(settings, mode)
             case ScopedFactory():
-                return ScopedBuilder(settings, mode)
-            case PersistentShared():
-                return SharedBuilder(attrs.evolve(settings, policy=None), mode)
+                stage = ScopedBuilder(settings, mode)
+            case _:  # PersistentShared: `_declare` let no other class pass
+                stage = SharedBuilder(attrs.evolve(settings, policy=None), mode)
+        return cast(StageT, stage)  # the base class of each mode names this very stage
 
 
 class Stage(Generic[SettingsT]):
@@ -298,18 +290,18 @@ class PerThreadBuilder(ThreadPoolStage[Settings], Generic[P_co]):
     @overload
     def build(
         self: PerThreadBuilder[AbstractAsyncContextManager[T, bool | None]],
-    ) -> ThreadRegistration[T]: ...
+    ) -> PerThreadRegistration[T]: ...
     @overload
     def build(
         self: PerThreadBuilder[AbstractContextManager[T, bool | None]],
-    ) -> ThreadRegistration[T]: ...
+    ) -> PerThreadRegistration[T]: ...
     @overload
-    def build(self: PerThreadBuilder[Awaitable[T]]) -> ThreadRegistration[T]: ...
+    def build(self: PerThreadBuilder[Awaitable[T]]) -> PerThreadRegistration[T]: ...
     @overload
-    def build(self) -> ThreadRegistration[P_co]: ...
-    def build(self) -> ThreadRegistration[Any]:
+    def build(self) -> PerThreadRegistration[P_co]: ...
+    def build(self) -> PerThreadRegistration[Any]:
         """Return the registration. Nothing is started."""
-        return ThreadRegistration(self._settings, self._mode)
+        return PerThreadRegistration(self._settings, self._mode)
 
 
 class ScopedBuilder(PoolStage[Settings], Generic[P_co, S]):

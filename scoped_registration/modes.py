@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Generic, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, final
 
 from typing_extensions import TypeVar, override
 
@@ -32,7 +32,25 @@ from scoped_registration.inspection import (
 )
 from scoped_registration.scope import ScopeContext, ScopeResolver, ScopeValue
 
-__all__ = ["Mode", "PerThread", "PersistentShared", "Resolver", "ScopedFactory", "SingleUser"]
+if TYPE_CHECKING:
+    # The one upward import, for types alone: a mode names the stage that it opens, so that
+    # `isolation` needs no overloads, and a checker reports a mistake where it was made.
+    from scoped_registration.builder import (
+        PerThreadBuilder,
+        ScopedBuilder,
+        SharedBuilder,
+        SingleUserBuilder,
+    )
+
+__all__ = [
+    "IsolationMode",
+    "Mode",
+    "PerThread",
+    "PersistentShared",
+    "Resolver",
+    "ScopedFactory",
+    "SingleUser",
+]
 
 T_co = TypeVar("T_co", covariant=True)
 # What a factory returns: an instance, an awaitable of one or a context manager around one.
@@ -41,12 +59,22 @@ T_co = TypeVar("T_co", covariant=True)
 P = TypeVar("P")
 P_co = TypeVar("P_co", covariant=True)
 S = TypeVar("S", bound=ScopeValue)
+StageT_co = TypeVar("StageT_co", covariant=True)
 
 Resolver: TypeAlias = ScopeResolver[ScopeValue]
 """A FastAPI dependency callable that returns who calls."""
 
 
-class SingleUser(Generic[T_co]):
+class IsolationMode(Generic[StageT_co]):
+    """What every mode is: it says which stage of the builder it opens."""
+
+    if TYPE_CHECKING:
+        # A member that has the parameter: without one, checkers disagree on its variance.
+        def _opens(self) -> StageT_co: ...
+
+
+@final
+class SingleUser(IsolationMode["SingleUserBuilder[T_co]"], Generic[T_co]):
     """Every caller is one and the same principal; one instance serves all threads.
 
     Args:
@@ -102,7 +130,8 @@ class SingleUser(Generic[T_co]):
         return f"SingleUser({describe_type(self.target)})"
 
 
-class PerThread(Generic[P_co]):
+@final
+class PerThread(IsolationMode["PerThreadBuilder[P_co]"], Generic[P_co]):
     """`SingleUser.per_thread`: one principal, an instance per thread."""
 
     label: ClassVar = "SingleUser.per_thread"
@@ -123,7 +152,7 @@ class PerThread(Generic[P_co]):
         return f"SingleUser.per_thread({describe_callable(self.factory)})"
 
 
-class ScopedFactory(Generic[P_co, S]):
+class ScopedFactory(IsolationMode["ScopedBuilder[P_co, S]"], Generic[P_co, S]):
     """One instance per (authorization scope, thread id), built by a factory.
 
     Args:
@@ -177,7 +206,8 @@ class ScopedFactory(Generic[P_co, S]):
         return f"ScopedFactory({describe_callable(self.factory)})"
 
 
-class PersistentShared(Generic[T_co]):
+@final
+class PersistentShared(IsolationMode["SharedBuilder[T_co]"], Generic[T_co]):
     """One instance for several principals, on purpose, with the risks named.
 
     Args:

@@ -21,18 +21,16 @@ from scoped_registration.runtime.statistics import PoolStatistics
 from scoped_registration.scope import ScopeValue, check_thread_id, scope_text
 
 __all__ = [
-    "OneInstance",
     "Registration",
     "ScopedRegistration",
     "SharedRegistration",
     "SingleUserRegistration",
-    "ThreadRegistration",
+    "PerThreadRegistration",
 ]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 S = TypeVar("S", bound=ScopeValue)
-S_contra = TypeVar("S_contra", bound=ScopeValue, contravariant=True)
 
 
 class _Unset(enum.Enum):
@@ -187,7 +185,7 @@ class SingleUserRegistration(_Guarded[T_co]):
 
 
 @final
-class ThreadRegistration(_Guarded[T_co]):
+class PerThreadRegistration(_Guarded[T_co]):
     """What `SingleUser.per_thread(factory)` builds: one principal, an instance per thread."""
 
     def __init__(
@@ -231,7 +229,7 @@ class ThreadRegistration(_Guarded[T_co]):
 
 
 @final
-class ScopedRegistration(Registration[T_co], Generic[T_co, S_contra]):
+class ScopedRegistration(Registration[T_co], Generic[T_co, S]):
     """What `ScopedFactory` builds: one instance per (scope, thread id)."""
 
     def __init__(
@@ -245,7 +243,7 @@ class ScopedRegistration(Registration[T_co], Generic[T_co, S_contra]):
         """The declared mode."""
         return self._mode
 
-    def lease(self, scope: S_contra, thread_id: str) -> AbstractAsyncContextManager[T_co]:
+    def lease(self, scope: S, thread_id: str) -> AbstractAsyncContextManager[T_co]:
         """Return the right to one run of a principal's thread.
 
         Args:
@@ -270,7 +268,7 @@ class ScopedRegistration(Registration[T_co], Generic[T_co, S_contra]):
     def invalidate(
         self,
         *,
-        scope: S_contra | Literal[_Unset.UNSET] = UNSET,
+        scope: S | Literal[_Unset.UNSET] = UNSET,
         thread_id: str | Literal[_Unset.UNSET] = UNSET,
     ) -> int:
         """Retire instances: no new lease of them, closed as soon as they are idle.

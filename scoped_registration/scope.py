@@ -38,35 +38,39 @@ class SupportsScopeKey(Protocol):
         ...
 
 
-class _DataclassValue(Protocol):
-    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
-
-
 class _AttrsValue(Protocol):
-    @property
-    def __attrs_attrs__(self) -> Any:  # a tuple subclass made per class; attrs types it so
-        ...
+    """An instance of a hashable attrs class: one that is not frozen has no hash."""
+
+    # A tuple class that attrs makes for each class.
+    __attrs_attrs__: ClassVar[Any]
+
+    @override
+    def __hash__(self) -> int: ...
+
+
+class _DataclassValue(Protocol):
+    """An instance of a hashable dataclass: one that is not frozen has no hash."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]  # as typeshed spells it
+
+    @override
+    def __hash__(self) -> int: ...
 
 
 class _PydanticValue(Protocol):
-    @property
-    def __pydantic_fields_set__(self) -> set[str]: ...
+    """An instance of a pydantic model."""
+
+    __pydantic_fields__: ClassVar[dict[str, Any]]  # pydantic is no dependency of this module
 
 
-ScopeValue: TypeAlias = (
-    str
-    | int
-    | UUID
-    | Enum
-    | tuple[object, ...]
-    | SupportsScopeKey
-    | _DataclassValue
-    | _AttrsValue
-    | _PydanticValue
+_ScopePart: TypeAlias = (
+    str | int | UUID | Enum | SupportsScopeKey | _AttrsValue | _DataclassValue | _PydanticValue
 )
+ScopeValue: TypeAlias = _ScopePart | tuple[_ScopePart, ...]
 """The shapes a scope may have. A checker sees them; the rest is checked per request.
 
-Frozen classes are told from mutable ones, and `bool` from `int`, at run time only.
+`bool` is told from `int` at run time only, and a frozen class from a mutable one where a
+checker does not model hashing.
 """
 
 S_co = TypeVar("S_co", bound=ScopeValue, covariant=True)
@@ -80,7 +84,7 @@ class ScopeResolver(Protocol[S_co]):
     """
 
     # A dependency declares parameters of its own, which FastAPI fills.
-    def __call__(self, *args: Any, **kwargs: Any) -> S_co | Awaitable[S_co]: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Awaitable[S_co] | S_co: ...
 
 
 class ScopeContext(Generic[S_co]):

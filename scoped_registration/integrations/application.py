@@ -22,7 +22,7 @@ from scoped_registration.manifest import Description
 from scoped_registration.registration import (
     Registration,
     SingleUserRegistration,
-    ThreadRegistration,
+    PerThreadRegistration,
 )
 from scoped_registration.runtime.report import log
 
@@ -219,7 +219,7 @@ def check_operation(operation: Operation) -> None:
     for registration, scope in operation.uses:
         if (
             operation.authenticates
-            and isinstance(registration, SingleUserRegistration | ThreadRegistration)
+            and isinstance(registration, SingleUserRegistration | PerThreadRegistration)
             and registration.mode.owner is None
         ):
             raise RegistrationError(

@@ -22,7 +22,7 @@ from scoped_registration.registration import (
     ScopedRegistration,
     SharedRegistration,
     SingleUserRegistration,
-    ThreadRegistration,
+    PerThreadRegistration,
 )
 from scoped_registration.runtime.report import log
 from scoped_registration.scope import check_thread_id, scope_text
@@ -67,7 +67,7 @@ def attach(app: FastAPI, *registrations: Registration[Any]) -> None:
 def leased(registration: SingleUserRegistration[T] | SharedRegistration[T]) -> Leased[T]: ...
 @overload
 def leased(
-    registration: ThreadRegistration[T] | ScopedRegistration[T, Any],
+    registration: PerThreadRegistration[T] | ScopedRegistration[T, Any],
     thread: Thread | None = None,
 ) -> Leased[T]: ...
 def leased(registration: Registration[T], thread: Thread | None = None) -> Leased[T]:
@@ -103,7 +103,7 @@ class Leased(Generic[T_co]):
     """The dependency that `leased` returns."""
 
     def __init__(self, registration: Registration[T_co], thread: Thread | None) -> None:
-        keyed = isinstance(registration, ThreadRegistration | ScopedRegistration)
+        keyed = isinstance(registration, PerThreadRegistration | ScopedRegistration)
         if not keyed and thread is not None:
             raise RegistrationError(
                 ReasonCode.OPTION_UNAVAILABLE,
@@ -186,7 +186,7 @@ def resolver_of(registration: Registration[Any]) -> Callable[..., object] | None
             return registration.mode.scope
         case SharedRegistration():
             return registration.mode.access
-        case SingleUserRegistration() | ThreadRegistration():
+        case SingleUserRegistration() | PerThreadRegistration():
             return registration.mode.owner
         case _:
             return None
@@ -202,7 +202,7 @@ def lease_for(registration: Registration[T], principal: object, thread_id: objec
     match registration:
         case ScopedRegistration():
             return registration.lease(principal, check_thread_id(thread_id))
-        case ThreadRegistration():
+        case PerThreadRegistration():
             if registration.mode.owner is not None:
                 registration.admit(principal)
             return registration.lease(check_thread_id(thread_id))

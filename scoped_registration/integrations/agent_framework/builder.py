@@ -30,7 +30,7 @@ from scoped_registration.registration import (
     ScopedRegistration,
     SharedRegistration,
     SingleUserRegistration,
-    ThreadRegistration,
+    PerThreadRegistration,
 )
 from scoped_registration.scope import ScopeValue
 
@@ -87,7 +87,7 @@ class AGUIEndpointBuilder(Declaration[EndpointSettings]):
     @overload
     def isolation(
         self, mode: PerThread[Product[W]]
-    ) -> ThreadWorkflowStage[ThreadRegistration[W]]: ...
+    ) -> ThreadWorkflowStage[PerThreadRegistration[W]]: ...
     @overload
     def isolation(
         self, mode: ScopedFactory[Product[W], S]
@@ -97,7 +97,7 @@ class AGUIEndpointBuilder(Declaration[EndpointSettings]):
     @overload
     def isolation(self, mode: SingleUser[A]) -> AgentStage[SingleUserRegistration[A]]: ...
     @overload
-    def isolation(self, mode: PerThread[Product[A]]) -> ThreadAgentStage[ThreadRegistration[A]]: ...
+    def isolation(self, mode: PerThread[Product[A]]) -> ThreadAgentStage[PerThreadRegistration[A]]: ...
     @overload
     def isolation(
         self, mode: ScopedFactory[Product[A], S]

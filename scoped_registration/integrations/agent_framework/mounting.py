@@ -30,7 +30,7 @@ from scoped_registration.registration import (
     Settings,
     SharedRegistration,
     SingleUserRegistration,
-    ThreadRegistration,
+    PerThreadRegistration,
     check_risks,
 )
 from scoped_registration.runtime.life import Given, Made
@@ -106,9 +106,9 @@ def _register(mode: Mode, settings: EndpointSettings) -> Registration[Any]:
             threads: PerThread[Any] = PerThread(
                 lambda context: factory(context.thread_id), owner=mode.owner
             )
-            return ThreadRegistration(settings, threads, _made(threads.factory, settings))
+            return PerThreadRegistration(settings, threads, _made(threads.factory, settings))
         case PerThread():
-            return ThreadRegistration(settings, mode, _made(mode.factory, settings))
+            return PerThreadRegistration(settings, mode, _made(mode.factory, settings))
         case PerRun():
             return ScopedRegistration(settings, mode, Given(mode.agent))
         case ScopedFactory():
