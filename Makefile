@@ -1,0 +1,89 @@
+# make demo shows what the library is for; make test runs every check.
+# Each target makes the virtual environment that it needs. Another Python, beside the first one:
+#     make test PYTHON=python3.13 VENV=.venv-3.13
+
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+VENV ?= .venv
+PYTHON ?=
+python := $(VENV)/bin/python
+
+export PYTHON
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# pyright would ask the package index for a newer release each time it runs.
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+# mkdocs-material would advertise its successor each time it runs.
+export NO_MKDOCS_2_WARNING := 1
+
+# $(call step,what is done,command): say what is done, and say it again when it fails.
+define step
+@printf '\n== %s\n' '$(1)'
+@$(2) || { printf '\n*** Failed: %s. This part alone: make %s\n' '$(1)' '$@' >&2; exit 1; }
+endef
+
+# $(call anew,VENV): FORCE when VENV was made for another checkout or its Python is gone.
+anew = $(shell tools/setup-venv.sh --is-current $(1) || echo FORCE)
+
+.PHONY: FORCE help demo test lint types mypy pyright pytest docs bench oldest newest check-wheel clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
+
+demo: $(VENV)/.ready  ## play the scenario: the leak, and the endpoint that does not leak
+	@$(python) docs/examples/demo/run.py
+
+test: lint types pytest docs  ## run every check: lint, types, tests with coverage, docs
+
+lint: $(VENV)/.ready  ## ruff: rules and format
+	$(call step,ruff check,$(python) -m ruff check .)
+	$(call step,ruff format --check,$(python) -m ruff format --check .)
+
+types: mypy pyright  ## mypy --strict and pyright strict over package, tests and examples
+
+mypy: $(VENV)/.ready
+	$(call step,mypy --strict,$(python) -m mypy --strict)
+
+pyright: $(VENV)/.ready
+	$(call step,pyright,$(python) -m pyright --pythonpath $(python))
+
+pytest: $(VENV)/.ready  ## all tests on all cores, with branch coverage
+	$(call step,pytest,$(python) -m pytest -n auto --cov --ignore=tests/benchmarks)
+
+docs: $(VENV)/.ready  ## build the documentation into site/, which loads nothing from other hosts
+	$(call step,mkdocs build --strict,$(python) -m mkdocs build --strict)
+	$(call step,no remote assets in site/,! grep -rnoE --include='*.html' \
+	    '<(script|img|iframe|source)[^>]* src="?(https?:)?//[^">]*|<link[^>]* href="?(https?:)?//[^">]*' site)
+
+bench: $(VENV)/.ready  ## the benchmarks, one at a time
+	$(call step,benchmarks,$(python) -m pytest tests/benchmarks)
+
+oldest: .venv-oldest/.ready  ## core and FastAPI tests with the oldest supported dependencies
+	$(call step,tests with the oldest dependencies,.venv-oldest/bin/python -m pytest -n auto tests/unit tests/integrations/fastapi)
+
+newest: .venv-newest/.ready  ## core and FastAPI tests with the newest FastAPI
+	$(call step,tests with the newest FastAPI,.venv-newest/bin/python -m pytest -n auto tests/unit tests/integrations/fastapi)
+
+check-wheel: $(VENV)/.ready  ## build the distributions; the wheel alone imports, starts and is typed
+	@rm -rf dist .venv-wheel
+	$(call step,build,$(python) -m build --no-isolation --outdir dist .)
+	@tools/setup-venv.sh .venv-wheel constraints/latest.txt dist/*.whl
+	$(call step,import with the required dependencies alone,\
+	    .venv-wheel/bin/python -I -W error -c 'import scoped_registration.integrations.fastapi')
+	@tools/setup-venv.sh .venv-wheel constraints/latest.txt "$$(echo dist/*.whl)[agent-framework,cli,testing]"
+	$(call step,the console script starts,.venv-wheel/bin/scoped-registration --help)
+	$(call step,every type of the wheel is known,PATH="$(CURDIR)/.venv-wheel/bin:$$PATH" \
+	    $(python) -m pyright --verifytypes scoped_registration --ignoreexternal)
+
+clean:  ## remove environments, caches and everything built
+	rm -rf .venv .venv-* build dist site .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.ready: pyproject.toml constraints/latest.txt tools/setup-venv.sh $(call anew,$(VENV))
+	@tools/setup-venv.sh $(VENV) constraints/latest.txt --group dev --editable '.[agent-framework,cli,testing]'
+	@$(python) -m pyright --version || { rm $@; printf '\n*** pyright does not start (see above).\n' >&2; exit 1; }
+
+.venv-oldest/.ready: pyproject.toml constraints/oldest.txt tools/setup-venv.sh $(call anew,.venv-oldest)
+	@tools/setup-venv.sh .venv-oldest constraints/oldest.txt --group test --editable '.[cli,testing]'
+
+.venv-newest/.ready: pyproject.toml constraints/newest-fastapi.txt tools/setup-venv.sh $(call anew,.venv-newest)
+	@tools/setup-venv.sh .venv-newest constraints/newest-fastapi.txt --group test --editable '.[cli,testing]'
