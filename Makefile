@@ -22,7 +22,7 @@ define step
 endef
 
 # $(call anew,VENV): FORCE when VENV was made for another checkout or its Python is gone.
-anew = $(shell tools/setup-venv.sh --is-current $(1) || echo FORCE)
+anew = $(shell .ci/setup-venv.sh --is-current $(1) || echo FORCE)
 
 .PHONY: FORCE help demo test lint types mypy pyright pytest docs bench oldest newest check-wheel clean
 
@@ -66,10 +66,10 @@ newest: .venv-newest/.ready  ## core and FastAPI tests with the newest FastAPI
 check-wheel: $(VENV)/.ready  ## build the distributions; the wheel alone imports, starts and is typed
 	@rm -rf dist .venv-wheel
 	$(call step,build,$(python) -m build --no-isolation --outdir dist .)
-	@tools/setup-venv.sh .venv-wheel constraints/latest.txt dist/*.whl
+	@.ci/setup-venv.sh .venv-wheel constraints/latest.txt dist/*.whl
 	$(call step,import with the required dependencies alone,\
 	    .venv-wheel/bin/python -I -W error -c 'import scoped_registration.integrations.fastapi')
-	@tools/setup-venv.sh .venv-wheel constraints/latest.txt "$$(echo dist/*.whl)[agent-framework,cli,testing]"
+	@.ci/setup-venv.sh .venv-wheel constraints/latest.txt "$$(echo dist/*.whl)[agent-framework,cli,testing]"
 	$(call step,the console script starts,.venv-wheel/bin/scoped-registration --help)
 	$(call step,every type of the wheel is known,PATH="$(CURDIR)/.venv-wheel/bin:$$PATH" \
 	    $(python) -m pyright --verifytypes scoped_registration --ignoreexternal)
@@ -78,12 +78,12 @@ clean:  ## remove environments, caches and everything built
 	rm -rf .venv .venv-* build dist site .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/.ready: pyproject.toml constraints/latest.txt tools/setup-venv.sh $(call anew,$(VENV))
-	@tools/setup-venv.sh $(VENV) constraints/latest.txt --group dev --editable '.[agent-framework,cli,testing]'
+$(VENV)/.ready: pyproject.toml constraints/latest.txt .ci/setup-venv.sh $(call anew,$(VENV))
+	@.ci/setup-venv.sh $(VENV) constraints/latest.txt --group dev --editable '.[agent-framework,cli,testing]'
 	@$(python) -m pyright --version || { rm $@; printf '\n*** pyright does not start (see above).\n' >&2; exit 1; }
 
-.venv-oldest/.ready: pyproject.toml constraints/oldest.txt tools/setup-venv.sh $(call anew,.venv-oldest)
-	@tools/setup-venv.sh .venv-oldest constraints/oldest.txt --group test --editable '.[cli,testing]'
+.venv-oldest/.ready: pyproject.toml constraints/oldest.txt .ci/setup-venv.sh $(call anew,.venv-oldest)
+	@.ci/setup-venv.sh .venv-oldest constraints/oldest.txt --group test --editable '.[cli,testing]'
 
-.venv-newest/.ready: pyproject.toml constraints/newest-fastapi.txt tools/setup-venv.sh $(call anew,.venv-newest)
-	@tools/setup-venv.sh .venv-newest constraints/newest-fastapi.txt --group test --editable '.[cli,testing]'
+.venv-newest/.ready: pyproject.toml constraints/newest-fastapi.txt .ci/setup-venv.sh $(call anew,.venv-newest)
+	@.ci/setup-venv.sh .venv-newest constraints/newest-fastapi.txt --group test --editable '.[cli,testing]'

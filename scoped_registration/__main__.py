@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from scoped_registration.errors import RegistrationError
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
@@ -18,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: The words after the program's name; by default those of the process.
 
     Returns:
-        The exit status: 0, or 2 if the application cannot be loaded.
+        The exit status: 0, or 2 if the application cannot be loaded or is refused.
     """
     parser = argparse.ArgumentParser(prog="scoped-registration", description=__doc__)
     parser.add_argument(
@@ -42,7 +44,7 @@ def _manifest(place: str) -> int:
     sys.path.insert(0, str(Path.cwd()))  # as uvicorn does
     try:
         app = getattr(importlib.import_module(module), name or "app")
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, TypeError, ValueError, RegistrationError) as error:
         print(f"{place} cannot be loaded: {error}", file=sys.stderr)
         return 2
     if not isinstance(app, FastAPI):

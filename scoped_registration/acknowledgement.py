@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date, datetime
 from enum import StrEnum
+from typing import cast
 
 import attrs
 
 from scoped_registration.errors import ReasonCode, RegistrationError, caller, describe_type
 from scoped_registration.inspection import refuse_bad_calls
+from scoped_registration.keys import is_blank
 
 __all__ = ["Acknowledgement", "Risk"]
 
@@ -73,22 +75,10 @@ class Acknowledgement:
         risks: Iterable[Risk],
         review_by: date | None = None,
     ) -> None:
-        for part, text in (("reason", reason), ("owner", owner)):
-            if not isinstance(text, str) or not text.strip():
-                raise _invalid(f"{part} must be a text that is not blank")
-        if isinstance(risks, str) or not isinstance(risks, Iterable):
-            raise _invalid("risks must be a collection of Risk members")
-        named = list(risks)
-        for risk in named:
-            if not isinstance(risk, Risk):
-                raise _invalid(f"risks holds a {describe_type(risk)}, not a Risk member")
-        if not named:
-            raise _invalid("risks is empty: an acknowledgement names what it accepts")
-        if review_by is not None and (
-            not isinstance(review_by, date) or isinstance(review_by, datetime)
-        ):
-            raise _invalid("review_by must be a datetime.date")
-        parts = {"reason": reason, "owner": owner, "risks": frozenset(named), "review_by": review_by}
+        _check_text("reason", reason)
+        _check_text("owner", owner)
+        _check_date(review_by)
+        parts = {"reason": reason, "owner": owner, "risks": _named(risks), "review_by": review_by}
         for name, value in parts.items():
             object.__setattr__(self, name, value)  # frozen, and not every checker knows attrs
 
@@ -97,17 +87,54 @@ class Acknowledgement:
         return self.review_by is not None and self.review_by < today
 
 
-refuse_bad_calls(
-    Acknowledgement,
-    ReasonCode.ACKNOWLEDGEMENT_INVALID,
-    "Acknowledgement(reason=..., owner=..., risks={Risk....})",
-)
+_HOW_TO_ACKNOWLEDGE = "Acknowledgement(reason=..., owner=..., risks={Risk....})"
+HOW_TO_SHARE = f"PersistentShared(target, acknowledgement={_HOW_TO_ACKNOWLEDGE})"
+
+refuse_bad_calls(Acknowledgement, ReasonCode.ACKNOWLEDGEMENT_INVALID, _HOW_TO_ACKNOWLEDGE)
+
+
+def check_acknowledgement(given: object) -> None:
+    """Refuse what stands where an acknowledgement should.
+
+    Raises:
+        RegistrationError: ``acknowledgement_required``.
+    """
+    if not isinstance(given, Acknowledgement):
+        raise RegistrationError(
+            ReasonCode.ACKNOWLEDGEMENT_REQUIRED,
+            f"acknowledgement is a {describe_type(given)}, not an Acknowledgement",
+            instead=HOW_TO_SHARE,
+            declared_at=caller(),
+        )
+
+
+def _check_text(part: str, text: object) -> None:
+    if not isinstance(text, str) or is_blank(text):
+        raise _invalid(f"{part} must be a text that is not blank")
+
+
+def _check_date(day: object) -> None:
+    if day is not None and (not isinstance(day, date) or isinstance(day, datetime)):
+        raise _invalid("review_by must be a datetime.date")
+
+
+def _named(risks: object) -> frozenset[Risk]:
+    if isinstance(risks, str) or not isinstance(risks, Iterable):
+        raise _invalid("risks must be a collection of Risk members")
+    named: set[Risk] = set()
+    for risk in cast("Iterable[object]", risks):
+        if not isinstance(risk, Risk):
+            raise _invalid(f"risks holds a {describe_type(risk)}, not a Risk member")
+        named.add(risk)
+    if not named:
+        raise _invalid("risks is empty: an acknowledgement names what it accepts")
+    return frozenset(named)
 
 
 def _invalid(problem: str) -> RegistrationError:
     return RegistrationError(
         ReasonCode.ACKNOWLEDGEMENT_INVALID,
         problem,
-        instead="Acknowledgement(reason=..., owner=..., risks={Risk....})",
+        instead=_HOW_TO_ACKNOWLEDGE,
         declared_at=caller(),
     )

@@ -27,6 +27,7 @@ from scoped_registration.errors import (
     caller,
     describe_type,
 )
+from scoped_registration.inspection import refuse_bad_calls
 from scoped_registration.modes import (
     IsolationMode,
     PersistentShared,
@@ -46,6 +47,8 @@ from scoped_registration.runtime.eviction import Bounds
 from scoped_registration.runtime.slot import Policy
 from scoped_registration.scope import ScopeValue
 
+# Any: a stage holds whichever mode opened it; the implementation of an overload is seen by nobody.
+
 __all__ = [
     "PerThreadBuilder",
     "RegistrationBuilder",
@@ -61,6 +64,7 @@ S = TypeVar("S", bound=ScopeValue)
 SettingsT = TypeVar("SettingsT", bound=Settings)
 StageT = TypeVar("StageT")
 
+_MODES = "SingleUser(...), ScopedFactory(..., scope=...) or PersistentShared(...)"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
 _UNAVAILABLE = {
     "isolation": ReasonCode.MODE_CONFLICT,
@@ -94,7 +98,7 @@ class Declaration(Generic[SettingsT]):
             raise RegistrationError(
                 ReasonCode.MODE_REQUIRED,
                 f"isolation() takes a mode, and was given a {describe_type(mode)}",
-                instead="SingleUser(...), ScopedFactory(..., scope=...) or PersistentShared(...)",
+                instead=_MODES,
                 registration=settings.name,
                 declared_at=settings.declared_at,
             )
@@ -210,7 +214,8 @@ class Stage(Generic[SettingsT]):
         def __getattr__(self, name: str) -> object:
             code = _UNAVAILABLE.get(name, ReasonCode.OPTION_UNAVAILABLE)
             problem = f"{type(self).__name__} has no .{name}()"
-            raise missing_stage(self, name, code, problem, "an option that this mode offers")
+            offered = ", ".join(f".{one}()" for one in dir(self) if one in _STAGES)
+            raise missing_stage(self, name, code, problem, f"one of {offered}")
 
 
 class PoolStage(Stage[SettingsT]):
@@ -341,6 +346,9 @@ class SharedBuilder(Stage[Settings], Generic[T_co]):
             frozenset({Risk.OBJECT_STATE}),
         )
         return SharedRegistration(self._settings, self._mode)
+
+
+refuse_bad_calls(RegistrationBuilder, ReasonCode.MODE_REQUIRED, _MODES, method="isolation")
 
 
 def missing_stage(

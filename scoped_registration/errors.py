@@ -8,16 +8,20 @@ built from a scope, a thread id or any other value that names a principal.
 from __future__ import annotations
 
 import inspect
-import sys
+import os
+import types
+import typing
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from typing_extensions import override
 
 __all__ = ["ReasonCode", "RegistrationError"]
 
-_PACKAGE = str(Path(__file__).parent)
+# Frames that stand between a declaration and this package: its own, the constructors that
+# attrs writes, and the call of `SingleUser[Chat](...)`.
+_INSIDE = (f"{Path(__file__).parent}{os.sep}", "<attrs generated", typing.__file__)
 
 
 class ReasonCode(StrEnum):
@@ -150,10 +154,16 @@ class MissingStageError(RegistrationError, AttributeError):
 
 def caller() -> str:
     """Return ``file:line`` of the nearest caller outside this package."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename.startswith(_INSIDE):
         frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    return "?:0" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def close_coroutine(value: object) -> None:
+    """Close what will not be awaited because it is refused: no warning follows the error."""
+    if isinstance(value, types.CoroutineType):
+        value.close()
 
 
 def describe_callable(function: object) -> str:
@@ -176,10 +186,10 @@ def describe_type(value: object) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
-def source_of(function: Any) -> str:
+def source_of(function: object) -> str:
     """Return a callable's name and, where it has one, its place in the source."""
     name = describe_callable(function)
-    code = getattr(inspect.unwrap(function), "__code__", None)
+    code = getattr(inspect.unwrap(typing.cast(Callable[..., object], function)), "__code__", None)
     if code is None:
         return name
     return f"{name} ({short_place(f'{code.co_filename}:{code.co_firstlineno}')})"

@@ -10,44 +10,73 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from scoped_registration.errors import ReasonCode, RegistrationError, caller, describe_callable
-from scoped_registration.errors import describe_type as type_of
+from scoped_registration.errors import (
+    ReasonCode,
+    RegistrationError,
+    caller,
+    close_coroutine,
+    describe_callable,
+    describe_type,
+)
 from scoped_registration.scope import ScopeContext
+from scoped_registration.signatures import hints_of, members, returned_by, signature_of
 
 __all__ = [
     "check_factory",
     "check_instance",
     "check_resolver",
     "check_same_scope",
+    "check_shares",
     "refuse_bad_calls",
 ]
 
 _NEVER_A_SCOPE = (bool, float, complex, bytes, bytearray, list, dict, set, frozenset)
+_NEVER_AN_INSTANCE: tuple[type, ...] = (
+    type,
+    types.NoneType,
+    types.FunctionType,
+    types.MethodType,
+    types.BuiltinFunctionType,
+    types.ModuleType,
+    types.CoroutineType,
+    types.GeneratorType,
+    types.AsyncGeneratorType,
+    functools.partial,
+)
 
 
-def refuse_bad_calls(cls: type, code: ReasonCode, instead: str) -> None:
-    """Make a constructor answer a missing or unknown argument with a `RegistrationError`.
+def refuse_bad_calls(
+    cls: type, code: ReasonCode, instead: str, *, method: str = "__init__"
+) -> None:
+    """Make a method answer a missing or unknown argument with a `RegistrationError`.
 
-    A checker reports such a call; this repeats it for callers that no checker sees.
+    A checker reports such a call; this repeats it for callers that no checker sees. A
+    coroutine among the arguments of a refused call is closed.
     """
-    name = "__init__" if "__init__" in vars(cls) else "__new__"
-    original = vars(cls)[name]
+    found = vars(cls)[method]
+    original: Callable[..., object] = getattr(found, "__func__", found)
     signature = inspect.signature(original)
+    called = cls.__qualname__ if method == "__init__" else f"{cls.__qualname__}.{method}"
 
     @functools.wraps(original)
     def checked(*args: object, **kwargs: object) -> object:
         try:
-            signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise RegistrationError(
-                code, f"{cls.__qualname__}: {error}", instead=instead, declared_at=caller()
-            ) from None
-        return original(*args, **kwargs)
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise RegistrationError(
+                    code, f"{called}: {error}", instead=instead, declared_at=caller()
+                ) from None
+            return original(*args, **kwargs)
+        except RegistrationError:
+            for argument in (*args, *kwargs.values()):
+                close_coroutine(argument)
+            raise
 
-    setattr(cls, name, checked)
+    setattr(cls, method, staticmethod(checked) if isinstance(found, staticmethod) else checked)
 
 
 def check_instance(target: object, where: str) -> None:
@@ -56,22 +85,10 @@ def check_instance(target: object, where: str) -> None:
     Raises:
         RegistrationError: ``instance_required``.
     """
-    if target is not None and not isinstance(
-        target,
-        type
-        | types.FunctionType
-        | types.MethodType
-        | types.BuiltinFunctionType
-        | types.ModuleType
-        | types.CoroutineType
-        | functools.partial,
-    ):
+    if not isinstance(target, _NEVER_AN_INSTANCE) and typing.get_origin(target) is None:
         return
-    if inspect.iscoroutine(target):
-        target.close()
-    what = (
-        f"the class {target.__qualname__}" if isinstance(target, type) else f"a {type_of(target)}"
-    )
+    kind = describe_type(target)
+    what = f"the class {target.__qualname__}" if isinstance(target, type) else f"a {kind}"
     raise RegistrationError(
         ReasonCode.INSTANCE_REQUIRED,
         f"{where} holds one instance, and was given {what}",
@@ -88,8 +105,6 @@ def check_factory(factory: object, where: str) -> None:
         RegistrationError: ``instance_is_not_a_factory``, ``builder_is_not_a_factory``
             or ``factory_signature``.
     """
-    if inspect.iscoroutine(factory):
-        factory.close()
     if not callable(factory):
         # An object with build() makes a new one per call from parts it holds: it shares them.
         is_builder = callable(getattr(type(factory), "build", None))
@@ -100,19 +115,21 @@ def check_factory(factory: object, where: str) -> None:
         )
         raise RegistrationError(
             code,
-            f"{where} wants a factory, and was given a {type_of(factory)} "
+            f"{where} wants a factory, and was given a {describe_type(factory)} "
             f"{'that builds from parts of its own' if is_builder else 'instance'}",
             instead="def build(context: ScopeContext[...]) -> ...: construct everything here",
             declared_at=caller(),
         )
     name = describe_callable(factory)
-    function = factory.func if isinstance(factory, functools.partial) else factory
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+    called = getattr(type(factory), "__call__", None)  # noqa: B004  # to read it
+    if any(map(inspect.isgeneratorfunction, (factory, called))) or any(
+        map(inspect.isasyncgenfunction, (factory, called))
+    ):
         raise _bad_factory(
             f"the factory {name} is a generator function",
             "decorate it with contextlib.asynccontextmanager or contextmanager",
         )
-    signature = _signature(factory)
+    signature = signature_of(factory)
     if signature is None:
         return
     try:
@@ -130,10 +147,11 @@ def check_factory(factory: object, where: str) -> None:
             f"def {getattr(factory, '__name__', 'build')}(context: ScopeContext[...]) -> ...",
         ) from None
     first = next(iter(bound.arguments))
-    wanted = _hints(factory).get(first)
-    if isinstance(wanted, type) and not _is_subclass(ScopeContext, wanted):
+    wanted = [typing.get_origin(one) or one for one in members(hints_of(factory).get(first))]
+    if all(_is_plain(one) and not _is_subclass(ScopeContext, one) for one in wanted):
+        taken = " or a ".join(one.__qualname__ for one in wanted)
         raise _bad_factory(
-            f"the factory {name} takes a {wanted.__qualname__}, and is given a ScopeContext",
+            f"the factory {name} takes a {taken}, and is given a ScopeContext",
             "def build(context: ScopeContext[...]) -> ...; context.thread_id is the thread id",
         )
 
@@ -156,25 +174,32 @@ def check_resolver(resolver: object, where: str) -> None:
     if not callable(resolver):
         raise RegistrationError(
             ReasonCode.SCOPE_RESOLVER_INVALID,
-            f"{where} is a {type_of(resolver)}, not a dependency callable",
+            f"{where} is a {describe_type(resolver)}, not a dependency callable",
             instead=f"{where}=current_user, without calling it",
             declared_at=caller(),
         )
-    returned = _returned(resolver)
-    members = typing.get_args(returned) if _is_union(returned) else (returned,)
-    for member in members:
+    _check_result(returned_by(resolver), describe_callable(resolver))
+
+
+def _check_result(returned: object, resolver: str) -> None:
+    for member in members(returned):
         if member is None or member is types.NoneType:
             raise RegistrationError(
                 ReasonCode.SCOPE_RESOLVER_INVALID,
-                f"the resolver {describe_callable(resolver)} may return None, and None is nobody",
+                f"the resolver {resolver} may return None, and None is nobody",
                 instead="raise HTTPException(401) where there is no principal",
                 declared_at=caller(),
             )
-        plain = typing.get_origin(member) or member
-        if isinstance(plain, type) and issubclass(plain, _NEVER_A_SCOPE):
+        plain: Any = typing.get_origin(member) or member
+        if plain is tuple:
+            for part in typing.get_args(member):
+                _check_result(part, resolver)
+        parameters: Any = getattr(plain, "__dataclass_params__", None)
+        mutable = parameters is not None and not parameters.frozen
+        if mutable or (isinstance(plain, type) and issubclass(plain, _NEVER_A_SCOPE)):
             raise RegistrationError(
                 ReasonCode.SCOPE_TYPE_UNSUPPORTED,
-                f"the resolver {describe_callable(resolver)} returns a {plain.__qualname__}, "
+                f"the resolver {resolver} returns a {plain.__qualname__}, "
                 "which cannot name a principal",
                 instead="return a str, int, UUID, enum member, tuple or frozen class",
                 declared_at=caller(),
@@ -184,29 +209,60 @@ def check_resolver(resolver: object, where: str) -> None:
 def check_same_scope(factory: object, resolver: object) -> None:
     """Refuse a resolver whose scope type the factory's context does not hold.
 
+    Args:
+        factory: What takes the context.
+        resolver: What makes its scope; `str` itself where a text is the scope.
+
     Raises:
         RegistrationError: ``scope_type_mismatch``.
     """
-    signature = _signature(factory)
+    signature = signature_of(factory)
     if signature is None or not signature.parameters:
         return
-    context = _hints(factory).get(next(iter(signature.parameters)))
-    wanted = next(iter(typing.get_args(context)), None)
-    returned = _returned(resolver)
-    if (
-        typing.get_origin(context) is ScopeContext
-        and isinstance(wanted, type)
-        and isinstance(returned, type)
-        and typing.get_origin(wanted) is None
-        and typing.get_origin(returned) is None
-        and not _is_subclass(returned, wanted)
-    ):
+    context = hints_of(factory).get(next(iter(signature.parameters)))
+    if typing.get_origin(context) is not ScopeContext:
+        return
+    wanted = list(members(typing.get_args(context)[0]))
+    if not all(map(_is_plain, wanted)):
+        return
+    for returned in filter(_is_plain, members(returned_by(resolver))):
+        if not any(_is_subclass(returned, one) for one in wanted):
+            held = " | ".join(one.__qualname__ for one in wanted)
+            source = (
+                "a thread's scope is the registration's name,"
+                if resolver is str
+                else f"the resolver {describe_callable(resolver)} returns"
+            )
+            raise RegistrationError(
+                ReasonCode.SCOPE_TYPE_MISMATCH,
+                f"the factory {describe_callable(factory)} takes a ScopeContext[{held}], "
+                f"and {source} a {returned.__qualname__}",
+                instead=f"ScopeContext[{returned.__qualname__}] in the factory, "
+                "or another resolver",
+                declared_at=caller(),
+            )
+
+
+def _is_plain(annotation: object) -> bool:
+    # `Any` is a class at run time.
+    return (
+        isinstance(annotation, type)
+        and annotation is not Any
+        and typing.get_origin(annotation) is None
+    )
+
+
+def check_shares(shares: object) -> None:
+    """Refuse what is no sequence of objects or types.
+
+    Raises:
+        RegistrationError: ``option_invalid``.
+    """
+    if isinstance(shares, str) or not isinstance(shares, Iterable):
         raise RegistrationError(
-            ReasonCode.SCOPE_TYPE_MISMATCH,
-            f"the factory {describe_callable(factory)} takes a "
-            f"ScopeContext[{wanted.__qualname__}], and the resolver "
-            f"{describe_callable(resolver)} returns a {returned.__qualname__}",
-            instead=f"ScopeContext[{returned.__qualname__}] in the factory, or another resolver",
+            ReasonCode.OPTION_INVALID,
+            f"shares is a {describe_type(shares)}, not a sequence of objects or types",
+            instead="shares=(chat_client,)",
             declared_at=caller(),
         )
 
@@ -230,38 +286,3 @@ def _bad_factory(problem: str, instead: str) -> RegistrationError:
     return RegistrationError(
         ReasonCode.FACTORY_SIGNATURE, problem, instead=instead, declared_at=caller()
     )
-
-
-def _signature(function: Callable[..., object] | object) -> inspect.Signature | None:
-    try:
-        return inspect.signature(typing.cast(Callable[..., object], function))
-    except (TypeError, ValueError):  # some builtins have none
-        return None
-
-
-def _hints(function: object) -> dict[str, Any]:
-    """Return the annotations of a callable; nothing where they cannot be resolved."""
-    if isinstance(function, functools.partial):
-        function = function.func
-    if isinstance(function, type):
-        function = vars(function).get("__init__", function)
-    elif not inspect.isroutine(function):
-        function = getattr(type(function), "__call__", function)
-    try:
-        return typing.get_type_hints(inspect.unwrap(typing.cast(Callable[..., Any], function)))
-    except Exception:  # names under TYPE_CHECKING, or a user's own __annotations__
-        return {}
-
-
-def _returned(resolver: object) -> Any:
-    """Return the annotated result of a resolver, without the awaitable around it."""
-    if isinstance(resolver, type):
-        return resolver
-    returned = _hints(resolver).get("return", Any)
-    if typing.get_origin(returned) in (Awaitable, Coroutine):
-        return typing.get_args(returned)[-1]
-    return returned
-
-
-def _is_union(annotation: object) -> bool:
-    return typing.get_origin(annotation) in (typing.Union, types.UnionType)

@@ -12,7 +12,7 @@ from scoped_registration.errors import short_place
 
 __all__ = ["Description", "Json"]
 
-Json: TypeAlias = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 
 
 @attrs.frozen(kw_only=True)
@@ -38,7 +38,7 @@ class Description:
     target: str
     scope: str | None = None
     path: str | None = None
-    options: dict[str, Json] = attrs.field(factory=dict)
+    options: dict[str, Json] = attrs.field(factory=dict[str, Json])
     shares: tuple[str, ...] = ()
     acknowledgement: Acknowledgement | None = None
     declared_at: str
@@ -46,6 +46,7 @@ class Description:
     def as_dict(self) -> dict[str, Json]:
         """Return the description as JSON values, in a fixed order."""
         data = attrs.asdict(self, recurse=False, filter=lambda _, value: value not in (None, ()))
+        data["options"] = dict(self.options)
         data["declared_at"] = short_place(self.declared_at)
         if self.shares:
             data["shares"] = list(self.shares)

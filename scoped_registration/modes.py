@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, final
 
 from typing_extensions import TypeVar, override
 
-from scoped_registration.acknowledgement import Acknowledgement
+from scoped_registration.acknowledgement import (
+    HOW_TO_SHARE,
+    Acknowledgement,
+    check_acknowledgement,
+)
 from scoped_registration.errors import (
     ReasonCode,
-    RegistrationError,
     caller,
     describe_callable,
     describe_type,
@@ -28,6 +31,7 @@ from scoped_registration.inspection import (
     check_instance,
     check_resolver,
     check_same_scope,
+    check_shares,
     refuse_bad_calls,
 )
 from scoped_registration.scope import ScopeContext, ScopeResolver, ScopeValue
@@ -141,6 +145,7 @@ class PerThread(IsolationMode["PerThreadBuilder[P_co]"], Generic[P_co]):
         self, factory: Callable[[ScopeContext[str]], P_co], *, owner: Resolver | None
     ) -> None:
         check_factory(factory, "SingleUser.per_thread")
+        check_same_scope(factory, str)
         if owner is not None:
             check_resolver(owner, "owner")
         self.declared_at = caller()
@@ -192,6 +197,7 @@ class ScopedFactory(IsolationMode["ScopedBuilder[P_co, S]"], Generic[P_co, S]):
         check_factory(factory, "ScopedFactory")
         check_resolver(scope, "scope")
         check_same_scope(factory, scope)
+        check_shares(shares)
         self.declared_at = caller()
         self.factory: Callable[[ScopeContext[S]], object] = factory
         self.scope: Callable[..., object] = scope
@@ -241,14 +247,7 @@ class PersistentShared(IsolationMode["SharedBuilder[T_co]"], Generic[T_co]):
         access: Resolver | None = None,
     ) -> None:
         check_instance(target, "PersistentShared")
-        given: object = acknowledgement
-        if not isinstance(given, Acknowledgement):
-            raise RegistrationError(
-                ReasonCode.ACKNOWLEDGEMENT_REQUIRED,
-                f"acknowledgement is a {describe_type(given)}, not an Acknowledgement",
-                instead=_ACKNOWLEDGE,
-                declared_at=caller(),
-            )
+        check_acknowledgement(acknowledgement)
         if access is not None:
             check_resolver(access, "access")
         self.declared_at = caller()
@@ -261,21 +260,20 @@ class PersistentShared(IsolationMode["SharedBuilder[T_co]"], Generic[T_co]):
         return f"PersistentShared({describe_type(self.target)})"
 
 
+# Any: the union says which mode, whatever it holds.
 Mode: TypeAlias = SingleUser[Any] | PerThread[Any] | ScopedFactory[Any, Any] | PersistentShared[Any]
 """The closed union of the modes."""
 
-_ACKNOWLEDGE = (
-    "PersistentShared(target, acknowledgement=Acknowledgement(reason=..., owner=..., risks={...}))"
+_ONE_PRINCIPAL = (
+    "SingleUser(target) or SingleUser.per_thread(factory) for one principal, "
+    "ScopedFactory(factory, scope=...) for several"
 )
 
-refuse_bad_calls(
-    SingleUser,
-    ReasonCode.MODE_CONFLICT,
-    "SingleUser(target) for one principal, ScopedFactory(factory, scope=...) for several",
-)
+refuse_bad_calls(SingleUser, ReasonCode.MODE_CONFLICT, _ONE_PRINCIPAL)
+refuse_bad_calls(SingleUser, ReasonCode.MODE_CONFLICT, _ONE_PRINCIPAL, method="per_thread")
 refuse_bad_calls(
     ScopedFactory,
     ReasonCode.SCOPE_RESOLVER_REQUIRED,
     "ScopedFactory(factory, scope=current_user)",
 )
-refuse_bad_calls(PersistentShared, ReasonCode.ACKNOWLEDGEMENT_REQUIRED, _ACKNOWLEDGE)
+refuse_bad_calls(PersistentShared, ReasonCode.ACKNOWLEDGEMENT_REQUIRED, HOW_TO_SHARE)

@@ -20,6 +20,9 @@ from scoped_registration.runtime.slot import Key, Policy
 from scoped_registration.runtime.statistics import PoolStatistics
 from scoped_registration.scope import ScopeValue, check_thread_id, scope_text
 
+# Any: what a factory returns is unwrapped on the way to the target, so a life's and a mode's
+# own product types are not the registration's.
+
 __all__ = [
     "Registration",
     "ScopedRegistration",

@@ -5,37 +5,36 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import date
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from typing import Any
+from weakref import WeakKeyDictionary, WeakSet
 
-import attrs
-import fastapi.routing
 from fastapi import FastAPI
-from fastapi.security.base import SecurityBase
-from starlette.routing import Mount
+from starlette.types import Receive, Scope, Send
 
 from scoped_registration.errors import ReasonCode, RegistrationError
-from scoped_registration.manifest import Description
-from scoped_registration.registration import (
-    Registration,
-    SingleUserRegistration,
-    PerThreadRegistration,
+from scoped_registration.integrations.operations import (
+    applications,
+    check_operation,
+    check_type,
+    operations,
 )
+from scoped_registration.manifest import Description
+from scoped_registration.registration import Registration
 from scoped_registration.runtime.report import log
 
-if TYPE_CHECKING:
-    from fastapi.dependencies.models import Dependant
+# Any: an application holds registrations of targets of any type, and ASGI scopes are untyped.
 
-__all__ = ["Application"]
+__all__ = ["Application", "check_operation", "operations"]
 
 _EXTENSION = "x-scoped-registration"
 _STATE = "scoped_registration"
 
-# How many running applications serve a registration: the last to stop closes it.
-_attached: WeakKeyDictionary[Registration[Any], int] = WeakKeyDictionary()
+# Which applications a registration is attached to: the last of them to stop closes it.
+_holders: WeakKeyDictionary[Registration[Any], WeakSet[Application]] = WeakKeyDictionary()
+_checked: WeakSet[FastAPI] = WeakSet()
 
 
 class Application:
@@ -44,12 +43,19 @@ class Application:
     def __init__(self, app: FastAPI) -> None:
         self._app = app
         self._registrations: dict[str, Registration[Any]] = {}
+        self._members: WeakSet[FastAPI] = WeakSet([app])  # the mounted ones too, once seen
+        self._running = 0
+        self._lifespan: object = None
         self._join_lifespan()
-        self._extend_openapi(app)
 
     @classmethod
     def of(cls, app: FastAPI) -> Application:
-        """Return the record of an application."""
+        """Return the record of an application.
+
+        Raises:
+            RegistrationError: ``option_invalid`` for anything else, such as a router.
+        """
+        check_type(app, FastAPI, "attach(app, ...), with the root application, whose lifespan runs")
         record = getattr(app.state, _STATE, None)
         if not isinstance(record, cls):
             record = cls(app)
@@ -57,18 +63,40 @@ class Application:
         return record
 
     @staticmethod
-    def knows(registration: Registration[Any]) -> bool:
-        """Tell whether a registration is attached to any application."""
-        return registration in _attached
+    def admit(registration: Registration[Any], scope: Scope) -> None:
+        """Refuse a request at whose application nothing would close the instance.
+
+        An application that is served without its lifespan is checked here, late but in time.
+
+        Raises:
+            RegistrationError: ``not_attached``, and what start-up refuses.
+        """
+        app: FastAPI | None = scope.get("app")
+        holders = list(_holders.get(registration, ()))
+        if not any(app in holder._members for holder in holders):
+            for holder in holders:
+                holder._discover()
+        # Starlette puts app_root_path where a Mount was passed: no server runs the lifespan of
+        # the application behind it.
+        if app is None or not any(
+            holder._running or holder._app is not app or "app_root_path" not in scope
+            for holder in holders
+            if app in holder._members
+        ):
+            raise _not_attached(registration)
+        if app not in _checked:
+            check_application(app)
+            log.warning("an application is served without its lifespan: nothing closes instances")
 
     def add(self, registrations: Iterable[Registration[Any]]) -> None:
         """Join registrations, all or none.
 
         Raises:
-            RegistrationError: ``duplicate_name``.
+            RegistrationError: ``duplicate_name``; ``option_invalid`` for what is none.
         """
         joining = dict(self._registrations)
         for registration in registrations:
+            check_type(registration, Registration, "attach(app, ...), with what .build() returned")
             if registration.name in joining:
                 raise RegistrationError(
                     ReasonCode.DUPLICATE_NAME,
@@ -81,8 +109,9 @@ class Application:
             joining[registration.name] = registration
         self._registrations = joining
         for registration in joining.values():
-            _attached.setdefault(registration, 0)
-        self._app.openapi_schema = None
+            _holders.setdefault(registration, WeakSet()).add(self)
+        for app in self._discover():
+            app.openapi_schema = None
 
     @property
     def registrations(self) -> tuple[Registration[Any], ...]:
@@ -93,48 +122,65 @@ class Application:
         """Return what is registered, by name."""
         return [self._registrations[name].describe() for name in sorted(self._registrations)]
 
+    def _discover(self) -> list[FastAPI]:
+        """Note the applications that are mounted by now, and show modes in their schemas."""
+        found = list(applications(self._app))
+        self._members.update(found)
+        for app in found:
+            _ExtendedOpenAPI.install(app)
+        return found
+
     def _join_lifespan(self) -> None:
-        inner = self._app.router.lifespan_context
+        """Nest inside the application's lifespan, also where it is set or extended later."""
+        router = self._app.router
+        serve = router.lifespan
+
+        async def lifespan(scope: Scope, receive: Receive, send: Send) -> None:
+            self._wrap_lifespan()
+            await serve(scope, receive, send)
+
+        router.lifespan = lifespan  # type: ignore[method-assign]
+        self._wrap_lifespan()
+
+    def _wrap_lifespan(self) -> None:
+        router = self._app.router
+        inner = router.lifespan_context
+        if inner is self._lifespan:
+            return
 
         @asynccontextmanager
-        async def lifespan(app: Any) -> AsyncIterator[Any]:
+        async def lifespan(app: FastAPI) -> AsyncGenerator[Any, None]:
             async with inner(app) as state:
+                if self._lifespan is not lifespan:  # a later one nests deeper
+                    yield state
+                    return
                 self._start()
                 try:
                     yield state
                 finally:
                     await self._stop()
 
-        self._app.router.lifespan_context = lifespan
+        self._lifespan = router.lifespan_context = lifespan
 
     def _start(self) -> None:
-        for app in applications(self._app):
-            for operation in operations(app):
-                check_operation(operation)
-            self._extend_openapi(app)
+        for app in self._discover():
+            check_application(app)
         today = date.today()
         for description in self.describe():
             given = description.acknowledgement
             level = logging.WARNING if given and given.overdue(today) else logging.INFO
-            log.log(level, description.sentence(today))
-        for registration in self._registrations.values():
-            _attached[registration] += 1
+            log.log(level, "%s", description.sentence(today))
+        self._running += 1
 
     async def _stop(self) -> None:
-        leaving = list(self._registrations.values())
-        for registration in leaving:
-            _attached[registration] -= 1
+        self._running -= 1
         await asyncio.gather(
-            *(_shut_down(registration) for registration in leaving if not _attached[registration])
+            *(
+                _shut_down(registration)
+                for registration in self._registrations.values()
+                if not any(holder._running for holder in _holders[registration])
+            )
         )
-
-    def _extend_openapi(self, app: FastAPI) -> None:
-        """Put modes on the operations of a schema, however the application makes it."""
-        inner = app.openapi
-        if isinstance(inner, _ExtendedOpenAPI):
-            return
-        app.openapi = _ExtendedOpenAPI(app, inner)  # type: ignore[method-assign]
-        app.openapi_schema = None
 
 
 async def _shut_down(registration: Registration[Any]) -> None:
@@ -150,12 +196,19 @@ class _ExtendedOpenAPI:
         self._app = app
         self._inner = inner
 
+    @classmethod
+    def install(cls, app: FastAPI) -> None:
+        """Extend what makes an application's schema, however it does."""
+        inner = app.openapi
+        if not isinstance(inner, cls):
+            app.openapi = cls(app, inner)  # type: ignore[method-assign]
+
     def __call__(self) -> dict[str, Any]:
         schema = self._inner()
         paths = schema.get("paths", {})
         for operation in operations(self._app):
             used = list({id(r): r.describe().operation() for r, _ in operation.uses}.values())
-            if not used:
+            if not used or not operation.in_schema:
                 continue
             for method in operation.methods:
                 entry = paths.get(operation.path, {}).get(method.lower())
@@ -164,79 +217,26 @@ class _ExtendedOpenAPI:
         return schema
 
 
-@attrs.frozen
-class Operation:
-    """A route with what its dependencies use."""
-
-    path: str
-    methods: frozenset[str]
-    uses: tuple[tuple[Registration[Any], str | None], ...]
-    authenticates: bool
-
-
-def applications(app: FastAPI) -> Iterator[FastAPI]:
-    """Return an application and those mounted under it."""
-    yield app
-    for route in app.routes:
-        if isinstance(route, Mount) and isinstance(route.app, FastAPI):
-            yield from applications(route.app)
-
-
-def operations(app: FastAPI) -> Iterator[Operation]:
-    """Return the operations of an application, those of its routers included."""
-    # FastAPI 0.138 and newer keep routers apart until this function joins them.
-    contexts = getattr(fastapi.routing, "iter_route_contexts", None)
-    for route in app.routes if contexts is None else contexts(app.routes):
-        dependant = getattr(route, "dependant", None)
-        path = getattr(route, "path_format", None)
-        if dependant is None or not isinstance(path, str):
-            continue
-        calls = list(_calls(dependant))
-        yield Operation(
-            path,
-            frozenset(getattr(route, "methods", None) or ()),
-            tuple(
-                (call.registration, scope)
-                for call, scope in calls
-                if isinstance(getattr(call, "registration", None), Registration)
-            ),
-            any(isinstance(call, SecurityBase) for call, _ in calls),
-        )
-
-
-def _calls(dependant: Dependant) -> Iterator[tuple[Any, str | None]]:
-    for inner in dependant.dependencies:
-        yield inner.call, getattr(inner, "scope", None)
-        yield from _calls(inner)
-
-
-def check_operation(operation: Operation) -> None:
-    """Refuse a route on which a registration cannot keep its promise.
+def check_application(app: FastAPI) -> None:
+    """Refuse an application with a route on which a registration cannot keep its promise.
 
     Raises:
-        RegistrationError: ``single_user_behind_authentication``, ``lease_ends_too_early``.
+        RegistrationError: As `check_operation`, and ``not_attached``.
     """
-    for registration, scope in operation.uses:
-        if (
-            operation.authenticates
-            and isinstance(registration, SingleUserRegistration | PerThreadRegistration)
-            and registration.mode.owner is None
-        ):
-            raise RegistrationError(
-                ReasonCode.SINGLE_USER_BEHIND_AUTHENTICATION,
-                f"{operation.path} authenticates its callers, and SingleUser serves them all "
-                "as one principal",
-                instead="ScopedFactory(factory, scope=...) for several principals, or "
-                "SingleUser(target, owner=...) for exactly one",
-                registration=registration.name,
-                declared_at=registration.declared_at,
-            )
-        if scope == "function":
-            raise RegistrationError(
-                ReasonCode.LEASE_ENDS_TOO_EARLY,
-                f'{operation.path} leases with scope="function", which ends before the '
-                "response is sent",
-                instead="Depends(leased(registration))",
-                registration=registration.name,
-                declared_at=registration.declared_at,
-            )
+    for operation in operations(app):
+        check_operation(operation)
+        for registration, _ in operation.uses:
+            if registration not in _holders:
+                raise _not_attached(registration)
+    _checked.add(app)
+
+
+def _not_attached(registration: Registration[Any]) -> RegistrationError:
+    return RegistrationError(
+        ReasonCode.NOT_ATTACHED,
+        "the registration is attached to no application whose lifespan covers this route, "
+        "so nothing would close it",
+        instead="attach(app, registration), with the root application",
+        registration=registration.name,
+        declared_at=registration.declared_at,
+    )

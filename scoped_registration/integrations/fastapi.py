@@ -9,23 +9,33 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Annotated, Any, Generic, NoReturn, TypeAlias, TypeVar, overload
+from http import HTTPStatus
+from typing import Annotated, Any, Generic, NoReturn, TypeAlias, TypeVar, cast, overload
 
 from fastapi import Depends, FastAPI, HTTPException, WebSocketException
 from starlette.requests import HTTPConnection
+from starlette.status import (
+    WS_1008_POLICY_VIOLATION,
+    WS_1011_INTERNAL_ERROR,
+    WS_1013_TRY_AGAIN_LATER,
+)
 from typing_extensions import override
 
 from scoped_registration.errors import ReasonCode, RegistrationError, caller, describe_type
 from scoped_registration.integrations.application import Application
+from scoped_registration.integrations.operations import check_type
 from scoped_registration.registration import (
+    PerThreadRegistration,
     Registration,
     ScopedRegistration,
     SharedRegistration,
     SingleUserRegistration,
-    PerThreadRegistration,
 )
+from scoped_registration.runtime.lease import Lease
 from scoped_registration.runtime.report import log
 from scoped_registration.scope import check_thread_id, scope_text
+
+# Any: what is done with every registration alike does not depend on its target's type.
 
 __all__ = ["Leased", "Thread", "attach", "leased"]
 
@@ -103,6 +113,7 @@ class Leased(Generic[T_co]):
     """The dependency that `leased` returns."""
 
     def __init__(self, registration: Registration[T_co], thread: Thread | None) -> None:
+        check_type(registration, Registration, "leased(...), with what .build() returned")
         keyed = isinstance(registration, PerThreadRegistration | ScopedRegistration)
         if not keyed and thread is not None:
             raise RegistrationError(
@@ -123,7 +134,7 @@ class Leased(Generic[T_co]):
     ) -> AsyncIterator[T_co]:
         """Lease the instance for one request."""
         try:
-            self._require_attached()
+            Application.admit(self.registration, connection.scope)
             if inspect.isawaitable(principal):
                 principal = await principal
             if inspect.isawaitable(thread_id):
@@ -139,25 +150,14 @@ class Leased(Generic[T_co]):
 
     @override
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Leased)
-            and self.registration is other.registration
-            and self._thread == other._thread
-        )
+        return isinstance(other, Leased) and self._identity() == other._identity()
 
     @override
     def __hash__(self) -> int:
-        return hash((id(self.registration), self._thread))
+        return hash(self._identity())
 
-    def _require_attached(self) -> None:
-        if not Application.knows(self.registration):
-            raise RegistrationError(
-                ReasonCode.NOT_ATTACHED,
-                "the registration is attached to no application, so nothing would close it",
-                instead="attach(app, registration)",
-                registration=self.registration.name,
-                declared_at=self.registration.declared_at,
-            )
+    def _identity(self) -> tuple[int, object]:
+        return id(self.registration), self._thread
 
     def _signature(self, keyed: bool) -> inspect.Signature:
         """Return the parameters by which FastAPI finds the sub-dependencies."""
@@ -192,27 +192,35 @@ def resolver_of(registration: Registration[Any]) -> Callable[..., object] | None
             return None
 
 
-def lease_for(registration: Registration[T], principal: object, thread_id: object) -> Any:
+def lease_for(registration: Registration[T], principal: object, thread_id: object) -> Lease[T]:
     """Return the lease of a request, once it is clear who calls.
 
     Raises:
         RegistrationError: ``scope_missing``, ``scope_type_unsupported``,
             ``owner_mismatch`` or ``thread_id_invalid``.
     """
+    # Every registration gives out leases of its pool, which its public signature calls a
+    # context manager.
+    return cast("Lease[T]", _lease(registration, principal, thread_id))
+
+
+def _lease(registration: Registration[T], principal: object, thread_id: object) -> object:
+    resolver = resolver_of(registration)
+    if resolver is not None:
+        scope_text(principal)  # first: whoever is nobody hears nothing of threads
     match registration:
         case ScopedRegistration():
-            return registration.lease(principal, check_thread_id(thread_id))
+            return registration.lease(cast("str", principal), check_thread_id(thread_id))
         case PerThreadRegistration():
-            if registration.mode.owner is not None:
-                registration.admit(principal)
-            return registration.lease(check_thread_id(thread_id))
+            thread = check_thread_id(thread_id)
+            if resolver is not None:
+                registration.admit(principal)  # last: a refused request pins nobody
+            return registration.lease(thread)
         case SingleUserRegistration():
-            if registration.mode.owner is not None:
+            if resolver is not None:
                 registration.admit(principal)
             return registration.lease()
         case SharedRegistration():
-            if registration.mode.access is not None:
-                scope_text(principal)
             return registration.lease()
         case _:
             raise TypeError(describe_type(registration))
@@ -223,35 +231,41 @@ def refuse(error: RegistrationError, connection: HTTPConnection) -> NoReturn:
 
     What lies with the server is logged by its code, and the client learns nothing of it.
     """
-    status = _STATUS.get(error.code, 500)
-    if status == 500:
+    status = _STATUS.get(error.code, HTTPStatus.INTERNAL_SERVER_ERROR)
+    ours = status is HTTPStatus.INTERNAL_SERVER_ERROR
+    if ours:
         log.error("a request was refused: %s", error)
     if connection.scope["type"] == "websocket":
-        code = 1011 if status == 500 else 1013 if status in (409, 503) else 1008
-        raise WebSocketException(code=code, reason=None if status == 500 else error.code) from None
+        code = _CLOSE_CODES.get(status, WS_1008_POLICY_VIOLATION)
+        raise WebSocketException(code, reason=None if ours else error.code) from None
     detail: object = {"code": str(error.code), "message": error.problem}
-    if status == 500:
+    if ours:
         detail = "Internal Server Error"
-    elif status == 422:
+    elif status is HTTPStatus.UNPROCESSABLE_ENTITY:
         detail = [{"type": str(error.code), "loc": ["thread_id"], "msg": error.problem}]
-    headers = {"Retry-After": "1"} if status == 503 else None
+    headers = {"Retry-After": "1"} if status is HTTPStatus.SERVICE_UNAVAILABLE else None
     raise HTTPException(status, detail=detail, headers=headers) from None
 
 
 _STATUS = {
-    ReasonCode.SCOPE_MISSING: 401,
-    ReasonCode.OWNER_MISMATCH: 403,
-    ReasonCode.THREAD_BUSY: 409,
-    ReasonCode.THREAD_ID_INVALID: 422,
-    ReasonCode.QUEUE_FULL: 503,
-    ReasonCode.POOL_FULL: 503,
-    ReasonCode.WAIT_TIMEOUT: 503,
-    ReasonCode.DRAINING: 503,
-    ReasonCode.REGISTRATION_CLOSED: 503,
+    ReasonCode.SCOPE_MISSING: HTTPStatus.UNAUTHORIZED,
+    ReasonCode.OWNER_MISMATCH: HTTPStatus.FORBIDDEN,
+    ReasonCode.THREAD_BUSY: HTTPStatus.CONFLICT,
+    ReasonCode.THREAD_ID_INVALID: HTTPStatus.UNPROCESSABLE_ENTITY,
+    ReasonCode.QUEUE_FULL: HTTPStatus.SERVICE_UNAVAILABLE,
+    ReasonCode.POOL_FULL: HTTPStatus.SERVICE_UNAVAILABLE,
+    ReasonCode.WAIT_TIMEOUT: HTTPStatus.SERVICE_UNAVAILABLE,
+    ReasonCode.DRAINING: HTTPStatus.SERVICE_UNAVAILABLE,
+    ReasonCode.REGISTRATION_CLOSED: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+_CLOSE_CODES = {
+    HTTPStatus.INTERNAL_SERVER_ERROR: WS_1011_INTERNAL_ERROR,
+    HTTPStatus.CONFLICT: WS_1013_TRY_AGAIN_LATER,
+    HTTPStatus.SERVICE_UNAVAILABLE: WS_1013_TRY_AGAIN_LATER,
 }
 
 
-def _thread_id(thread_id: str) -> str:
+async def _thread_id(thread_id: str) -> str:  # async: a thread would mix up who came first
     return thread_id
 
 

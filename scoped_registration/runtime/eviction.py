@@ -21,15 +21,29 @@ class Candidate(Protocol):
     """The part of a slot that decides whether it may leave."""
 
     @property
-    def idle(self) -> bool: ...
+    def idle(self) -> bool:
+        """Whether it holds an instance that nobody uses."""
+        ...
+
     @property
-    def share(self) -> str: ...
+    def share(self) -> str:
+        """The scope that it counts for."""
+        ...
+
     @property
-    def built_at(self) -> float: ...
+    def built_at(self) -> float:
+        """When its instance was built."""
+        ...
+
     @property
-    def idle_since(self) -> float: ...
+    def idle_since(self) -> float:
+        """When its last lease ended."""
+        ...
+
     @property
-    def pinned_since(self) -> float | None: ...
+    def pinned_since(self) -> float | None:
+        """Since when a human's answer is pending, if one is."""
+        ...
 
 
 CandidateT = TypeVar("CandidateT", bound=Candidate)

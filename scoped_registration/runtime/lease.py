@@ -9,7 +9,6 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 
 from scoped_registration.errors import ReasonCode, RegistrationError
 from scoped_registration.runtime.slot import Key, Slot
-from scoped_registration.scope import set_current
 
 __all__ = ["Lease"]
 
@@ -21,17 +20,35 @@ class Source(Protocol[T]):
     """What a lease is taken from: the pool."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The registration's name."""
+        ...
+
     @property
-    def exclusive(self) -> bool: ...
-    def take(self, key: Key) -> Slot[T] | None: ...
-    async def wait(self, key: Key, scope: object) -> Slot[T]: ...
-    def release(self, slot: Slot[T]) -> None: ...
-    def pin(self, slot: Slot[T], pending: bool) -> None: ...
+    def exclusive(self) -> bool:
+        """Whether leases of one key exclude each other."""
+        ...
+
+    def take(self, key: Key, scope: object) -> Slot[T] | None:
+        """Take a warm, free instance at once."""
+        ...
+
+    async def wait(self, key: Key, scope: object) -> Slot[T]:
+        """Take the instance of a key as soon as it may be taken."""
+        ...
+
+    def release(self, slot: Slot[T]) -> None:
+        """Give one lease back."""
+        ...
+
+    def pin(self, slot: Slot[T], pending: bool) -> None:
+        """Say whether a human's answer is pending."""
+        ...
 
 
-# Leases of this task and of those that started it. A lease of a key that is already
-# held here would wait for itself, so it is refused at once.
+# Leases of this task and of those that started it, the ones that wait included: a build
+# runs in the context of the caller who waits for it. A lease of a key that is already held
+# here would wait for itself, so it is refused at once.
 _held: ContextVar[tuple[Lease[Any], ...]] = ContextVar("scoped_registration_held", default=())
 
 
@@ -41,7 +58,7 @@ class Lease(Generic[T]):
     Leaving it twice is harmless; entering it again is refused (``lease_spent``).
     """
 
-    __slots__ = ("_key", "_pool", "_scope", "_slot", "_spent")
+    __slots__ = ("_key", "_open", "_pool", "_scope", "_slot", "_spent")
 
     def __init__(self, pool: Source[T], key: Key, scope: object) -> None:
         self._pool = pool
@@ -49,6 +66,7 @@ class Lease(Generic[T]):
         self._scope = scope
         self._slot: Slot[T] | None = None
         self._spent = False
+        self._open = False  # holds the instance, or waits for it
 
     async def __aenter__(self) -> T:
         pool = self._pool
@@ -62,14 +80,17 @@ class Lease(Generic[T]):
         held = _held.get()
         if held:
             held = self._refuse_reentry(held)
-        self._spent = True
-        slot = pool.take(self._key)
-        if slot is None:
-            slot = await pool.wait(self._key, self._scope)
-        self._slot = slot
-        if slot.context is not None:
-            set_current(slot.context, self._scope)
+        self._spent = self._open = True
         _held.set((*held, self))
+        slot = pool.take(self._key, self._scope)
+        if slot is None:
+            try:
+                slot = await pool.wait(self._key, self._scope)
+            except BaseException:
+                self._open = False
+                _held.set(held)
+                raise
+        self._slot = slot
         return slot.target
 
     async def __aexit__(
@@ -85,6 +106,7 @@ class Lease(Generic[T]):
         slot, self._slot = self._slot, None
         if slot is None:
             return
+        self._open = False
         held = _held.get()
         if self in held:
             _held.set(tuple(lease for lease in held if lease is not self))
@@ -105,12 +127,12 @@ class Lease(Generic[T]):
         return cast(C, slot.companion)  # one registration makes companions of one kind
 
     def _refuse_reentry(self, held: tuple[Lease[Any], ...]) -> tuple[Lease[Any], ...]:
-        held = tuple(lease for lease in held if lease._slot is not None)
+        held = tuple(lease for lease in held if lease._open)
         for lease in held:
             if lease._pool is self._pool and lease._key == self._key and self._pool.exclusive:
                 raise RegistrationError(
                     ReasonCode.REENTRANT_LEASE,
-                    "this key is already leased in the same context, "
+                    "this key is already leased, or waited for, in the same context, "
                     "and a second lease would wait for the first",
                     instead="pass the instance on that is leased already",
                     registration=self._pool.name,

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Generic, Protocol, TypeVar, cast
 
-from scoped_registration.errors import RegistrationError
 from scoped_registration.runtime.single_flight import (
     Factory,
     check_product,
@@ -22,34 +21,57 @@ from scoped_registration.runtime.single_flight import (
     manager_of,
     produce,
 )
-from scoped_registration.runtime.slot import Owner, Slot, State, running_loop
+from scoped_registration.runtime.slot import Slot
+from scoped_registration.runtime.tasks import Owner, running_loop
 from scoped_registration.scope import ScopeContext
 
-__all__ = ["Given", "Ledger", "Life", "LoopEnded", "Made"]
+__all__ = ["Given", "Ledger", "Life", "LoopEndedError", "Made"]
 
 T = TypeVar("T")
 
 
-class LoopEnded(Exception):
+class LoopEndedError(Exception):
     """The event loop that an instance belonged to is gone; nothing can close it."""
 
 
 class Ledger(Protocol[T]):
-    """What a life reports to: the pool."""
+    """What a life reports to: the pool's keeper. It tells a late report by its owner."""
 
     @property
-    def loop(self) -> asyncio.AbstractEventLoop | None: ...
-    def built(self, slot: Slot[T], target: T, owner: Owner | None) -> None: ...
-    def failed(self, slot: Slot[T], error: BaseException) -> None: ...
-    def closed(self, slot: Slot[T], owner: Owner | None, error: BaseException | None) -> None: ...
-    def refuse_shared(self, slot: Slot[T], product: object) -> None: ...
+    def loop(self) -> asyncio.AbstractEventLoop | None:
+        """The event loop in which a caller waited last."""
+        ...
+
+    def claim(self, slot: Slot[T], product: object) -> None:
+        """Note what came out of a factory, or refuse what another key has."""
+        ...
+
+    def built(self, slot: Slot[T], owner: Owner | None, target: T, *, stays_open: bool) -> bool:
+        """Serve a new instance; False if it came too late, and nobody will close it."""
+        ...
+
+    def ended(
+        self,
+        slot: Slot[T],
+        owner: Owner | None,
+        error: BaseException | None,
+        *,
+        refused: bool = False,
+    ) -> None:
+        """Free the slot of an instance that has ended or did not come to be."""
+        ...
 
 
 class Life(Protocol[T]):
     """Begins and ends instances. Both are called under the pool's mutex."""
 
-    def begin(self, slot: Slot[T], context: ScopeContext[Any], ledger: Ledger[T]) -> None: ...
-    def end(self, slot: Slot[T], ledger: Ledger[T]) -> None: ...
+    def begin(self, slot: Slot[T], context: ScopeContext[Any], ledger: Ledger[T], /) -> None:
+        """Begin to build."""
+        ...
+
+    def end(self, slot: Slot[T], ledger: Ledger[T], /) -> bool:
+        """Begin to close; False if no event loop is there now in which to close."""
+        ...
 
 
 class Given(Generic[T]):
@@ -58,13 +80,14 @@ class Given(Generic[T]):
     def __init__(self, target: T) -> None:
         self._target = target
 
-    def begin(self, slot: Slot[T], context: ScopeContext[Any], ledger: Ledger[T]) -> None:
+    def begin(self, slot: Slot[T], _context: ScopeContext[Any], ledger: Ledger[T], /) -> None:
         """Put the instance into the slot."""
-        ledger.built(slot, self._target, None)
+        ledger.built(slot, None, self._target, stays_open=False)
 
-    def end(self, slot: Slot[T], ledger: Ledger[T]) -> None:
+    def end(self, slot: Slot[T], ledger: Ledger[T], /) -> bool:
         """Take it out again."""
-        ledger.closed(slot, slot.owner, None)
+        ledger.ended(slot, slot.owner, None)
+        return True
 
 
 class Made(Generic[T]):
@@ -87,84 +110,109 @@ class Made(Generic[T]):
         self._accept = accept
         self._manager = manager
 
-    def begin(self, slot: Slot[T], context: ScopeContext[Any], ledger: Ledger[T]) -> None:
+    def begin(self, slot: Slot[T], context: ScopeContext[Any], ledger: Ledger[T], /) -> None:
         """Start the build in a task of its own, in the context of the first who waits."""
         first = slot.waiters[0]
         owner = slot.owner = Owner(first.loop)
-        owner.run(self._live(slot, owner, context, ledger), first.context)
+        owner.run(
+            lambda: self._live(slot, owner, context, ledger),
+            first.context,
+            lambda: ledger.ended(slot, owner, asyncio.CancelledError()),
+        )
 
     async def _live(
         self, slot: Slot[T], owner: Owner, context: ScopeContext[Any], ledger: Ledger[T]
     ) -> None:
         try:
-            product = await produce(self._factory, context)
-            ledger.refuse_shared(slot, product)
-            manager = self._manager(product)
-            if manager is None:
-                ledger.built(slot, self._accepted(product), None)
-                return
-            refusal: RegistrationError | None = None
-            async with manager as target:
-                try:
-                    ledger.refuse_shared(slot, target)
-                    accepted = self._accepted(target)
-                except RegistrationError as error:
-                    refusal = error  # raised below: a manager may swallow what passes it
-                else:
-                    ledger.built(slot, accepted, owner)
-                    await owner.stop.wait()
-            if refusal is not None:
-                raise refusal
+            refusal = await self._serve(slot, owner, context, ledger)
         except BaseException as error:
-            if slot.state is State.BUILDING and slot.owner is owner:
-                ledger.failed(slot, error)
-            else:
-                ledger.closed(slot, owner, error)
-            if not isinstance(error, Exception):
+            ledger.ended(slot, owner, error)
+            if isinstance(error, KeyboardInterrupt | SystemExit):
                 raise
         else:
-            ledger.closed(slot, owner, None)
+            ledger.ended(slot, owner, refusal, refused=refusal is not None)
 
-    def _accepted(self, target: object) -> T:
-        self._accept(target)
-        return cast(T, target)  # the declared type of the factory says that it is one
+    async def _serve(
+        self, slot: Slot[T], owner: Owner, context: ScopeContext[Any], ledger: Ledger[T]
+    ) -> Exception | None:
+        """Build the instance and keep it open as long as it is wanted.
 
-    def end(self, slot: Slot[T], ledger: Ledger[T]) -> None:
+        Returns:
+            Why the product was refused. It is not raised: a manager may swallow that.
+        """
+        product = await produce(self._factory, context)
+        refusal = self._refusal(check_product, product)
+        if refusal is None:
+            refusal = self._refusal(lambda own: ledger.claim(slot, own), product)
+        if refusal is not None:
+            return refusal  # an object of another key is not closed here
+        manager = self._manager(product)
+        if manager is None:
+            target = cast(T, product)  # the declared type of the factory says that it is one
+            refusal = self._refusal(self._accept, target)
+            if refusal is not None or not ledger.built(slot, owner, target, stays_open=False):
+                await _close(closer_of(target))
+            return refusal
+        async with manager as entered:
+            refusal = self._refusal(self._accept, entered)
+            if refusal is None:
+                refusal = self._refusal(lambda own: ledger.claim(slot, own), entered)
+            if refusal is None and ledger.built(slot, owner, cast(T, entered), stays_open=True):
+                await owner.stop.wait()
+        return refusal
+
+    @staticmethod
+    def _refusal(check: Callable[[object], None], product: object) -> Exception | None:
+        try:
+            check(product)
+        except Exception as error:
+            return error
+        return None
+
+    def end(self, slot: Slot[T], ledger: Ledger[T], /) -> bool:
         """Begin to close the instance; the ledger hears when it is done."""
         owner = slot.owner
         if owner is not None:
             if owner.ended:
-                ledger.closed(slot, owner, None)
+                ledger.ended(slot, owner, None)
             elif owner.loop.is_closed():
-                ledger.closed(slot, owner, LoopEnded())
+                ledger.ended(slot, owner, LoopEndedError())
             else:
                 owner.request_stop()
-            return
+            return True
         try:
             closer = closer_of(slot.target)
         except Exception as error:  # a property of the user's class
-            ledger.closed(slot, None, error)
-            return
+            ledger.ended(slot, None, error)
+            return True
         if closer is None:
-            ledger.closed(slot, None, None)
-            return
+            ledger.ended(slot, None, None)
+            return True
         loop = running_loop() or ledger.loop
         if loop is None or loop.is_closed():
-            ledger.closed(slot, None, LoopEnded())
-            return
-        owner = slot.owner = Owner(loop)
-        owner.run(self._close(slot, owner, closer, ledger), contextvars.Context())
+            return False
+        closing = slot.owner = Owner(loop)
+        closing.run(
+            lambda: self._end(slot, closing, closer, ledger),
+            contextvars.Context(),
+            lambda: ledger.ended(slot, closing, asyncio.CancelledError()),
+        )
+        return True
 
-    async def _close(
+    async def _end(
         self, slot: Slot[T], owner: Owner, closer: Callable[[], object], ledger: Ledger[T]
     ) -> None:
         try:
-            answer = closer()
-            if inspect.isawaitable(answer):
-                await answer
+            await _close(closer)
         except BaseException as error:
-            ledger.closed(slot, owner, error)
-            if not isinstance(error, Exception):
+            ledger.ended(slot, owner, error)
+            if isinstance(error, KeyboardInterrupt | SystemExit):
                 raise
         else:
-            ledger.closed(slot, owner, None)
+            ledger.ended(slot, owner, None)
+
+
+async def _close(closer: Callable[[], object] | None) -> None:
+    answer = None if closer is None else closer()
+    if inspect.isawaitable(answer):
+        await answer

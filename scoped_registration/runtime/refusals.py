@@ -53,9 +53,16 @@ def refusal(code: ReasonCode, registration: str) -> RegistrationError:
     return RegistrationError(code, problem, instead=instead, registration=registration)
 
 
-def build_refusal(registration: str, error: BaseException) -> RegistrationError:
-    """Return what one waiting caller gets for a failed build: an error of its own."""
-    if isinstance(error, RegistrationError):
+def build_refusal(registration: str, error: BaseException, *, refused: bool) -> RegistrationError:
+    """Return what one waiting caller gets for a failed build: an error of its own.
+
+    Args:
+        registration: The name of the registration.
+        error: Why there is no instance.
+        refused: A check of this library raised it. What a factory raises is its failure,
+            whatever it is: a refusal of something else must not pass for one of this.
+    """
+    if refused and isinstance(error, RegistrationError):
         own = RegistrationError(
             error.code, error.problem, instead=error.instead, registration=registration
         )

@@ -30,8 +30,8 @@ def frames(error: BaseException) -> str:
         seen.add(id(link))
         lines.append(f"  {type(link).__qualname__}")
         lines += [
-            f"    {frame.filename}:{frame.lineno} in {frame.name}"
-            for frame in traceback.extract_tb(link.__traceback__)
+            f"    {frame.f_code.co_filename}:{line} in {frame.f_code.co_name}"
+            for frame, line in traceback.walk_tb(link.__traceback__)
         ]
         link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
     return "\n".join(lines)

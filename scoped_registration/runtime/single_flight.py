@@ -10,15 +10,15 @@ from __future__ import annotations
 import contextlib
 import inspect
 import types
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
 from scoped_registration.errors import ReasonCode, RegistrationError, describe_type
 from scoped_registration.scope import ScopeContext
 
-__all__ = ["ATOMS", "Factory", "closer_of", "manager_of", "produce"]
+__all__ = ["ATOMS", "Factory", "check_product", "closer_of", "manager_of", "produce"]
 
 Factory = Callable[[ScopeContext[Any]], object]
 """A declared factory; what it returns is checked when it returns it."""
@@ -31,6 +31,7 @@ _NEVER_A_TARGET = (
     types.ModuleType,
     types.FunctionType,
     types.BuiltinFunctionType,
+    types.MethodType,
     types.GeneratorType,
     types.AsyncGeneratorType,
     types.CoroutineType,
@@ -40,13 +41,12 @@ _NEVER_A_TARGET = (
 async def produce(factory: Factory, context: ScopeContext[Any]) -> object:
     """Call a factory and await what it returns, whatever kind of callable it is.
 
-    Raises:
-        RegistrationError: ``factory_returned`` for a value that cannot be a target.
+    A context manager is to be entered, also if it can be awaited instead: the types of
+    `ScopedFactory` read it in the same order.
     """
     product = factory(context)
-    if inspect.isawaitable(product):
+    if inspect.isawaitable(product) and not _is_async(product):
         product = await product
-    check_product(product)
     return product
 
 
@@ -56,7 +56,7 @@ def check_product(product: object) -> None:
     Raises:
         RegistrationError: ``factory_returned``.
     """
-    if product is not None and not isinstance(product, _NEVER_A_TARGET):
+    if not _never_a_target(product):
         return
     if inspect.iscoroutine(product):
         product.close()
@@ -69,17 +69,26 @@ def check_product(product: object) -> None:
     )
 
 
+def _never_a_target(product: object) -> bool:
+    return product is None or isinstance(product, _NEVER_A_TARGET)
+
+
 def manager_of(product: object) -> AbstractAsyncContextManager[object] | None:
     """Return the context manager that a product is, lifted to async; None if it is plain."""
-    if isinstance(product, AbstractAsyncContextManager):
-        return product
-    if isinstance(product, AbstractContextManager):
-        return _lifted(product)
+    manager: Any = product  # generic in what it yields, which is checked when it is entered
+    if _is_async(product):
+        return cast("AbstractAsyncContextManager[object]", manager)
+    if isinstance(manager, AbstractContextManager):
+        return _lifted(cast("AbstractContextManager[object]", manager))
     return None
 
 
+def _is_async(product: object) -> bool:
+    return isinstance(product, AbstractAsyncContextManager)
+
+
 @contextlib.asynccontextmanager
-async def _lifted(manager: AbstractContextManager[object]) -> AsyncIterator[object]:
+async def _lifted(manager: AbstractContextManager[object]) -> AsyncGenerator[object, None]:
     with manager as target:
         yield target
 

@@ -6,17 +6,17 @@ import asyncio
 import contextlib
 import contextvars
 from collections import deque
-from collections.abc import Callable, Coroutine
 from enum import Enum
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, cast
 
 import attrs
 
 from scoped_registration.errors import ReasonCode, RegistrationError, caller
 from scoped_registration.runtime.eviction import invalid_option, is_seconds
-from scoped_registration.scope import ScopeContext
+from scoped_registration.runtime.tasks import Owner, on_loop
+from scoped_registration.scope import ScopeContext, set_current
 
-__all__ = ["Key", "Owner", "Policy", "Slot", "State", "Waiter", "running_loop"]
+__all__ = ["Key", "Policy", "Slot", "State", "Waiter"]
 
 T = TypeVar("T")
 
@@ -39,11 +39,14 @@ class Policy:
                 'the concurrency policy must be "queue" or "reject"',
                 declared_at=caller(),
             )
-        waiting: object = self.max_waiting
-        if isinstance(waiting, bool) or not isinstance(waiting, int) or waiting < 0:
+        if not _is_count(self.max_waiting):
             raise invalid_option("max_waiting", "an int, zero or more")
         if not is_seconds(self.wait_timeout):
             raise invalid_option("wait_timeout", "a positive number of seconds")
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 class State(Enum):
@@ -80,10 +83,14 @@ class Waiter:
         async with asyncio.timeout(seconds):
             await self._future
 
+    def grant(self) -> bool:
+        """Let the caller have the instance; False if its event loop has ended."""
+        self.granted = on_loop(self.loop, lambda: self._settle(None))
+        return self.granted
+
     def wake(self, error: RegistrationError | None = None) -> None:
         """Wake the caller, from whichever thread, with an error of its own or without."""
-        with contextlib.suppress(RuntimeError):  # its loop has just ended
-            self.loop.call_soon_threadsafe(self._settle, error)
+        on_loop(self.loop, lambda: self._settle(error))
 
     def _settle(self, error: RegistrationError | None) -> None:
         if self._future.done():
@@ -92,65 +99,6 @@ class Waiter:
             self._future.set_result(None)
         else:
             self._future.set_exception(error)
-
-
-def running_loop() -> asyncio.AbstractEventLoop | None:
-    """Return the event loop of this thread, or None outside of one."""
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
-
-
-class Owner:
-    """The one task that builds an instance, keeps it open and closes it."""
-
-    __slots__ = ("_task", "_timer", "ended", "loop", "stop")
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.loop = loop
-        self.stop = asyncio.Event()
-        self.ended = False
-        self._task: asyncio.Task[None] | None = None
-        self._timer: asyncio.TimerHandle | None = None
-
-    def run(self, work: Coroutine[Any, Any, None], context: contextvars.Context) -> None:
-        """Run the task on the owner's loop, from whichever thread, in a given context."""
-
-        def start() -> None:
-            self._task = self.loop.create_task(work, context=context)
-
-        self._on_loop(start)
-
-    def request_stop(self) -> None:
-        """Let the task close what it keeps open."""
-        self._on_loop(self.stop.set)
-
-    def cancel(self) -> None:
-        """Cancel the task."""
-        self._on_loop(lambda: self._task is not None and self._task.cancel())
-
-    def set_deadline(self, seconds: float, overdue: Callable[[], None]) -> None:
-        """Call `overdue` unless `end` comes first."""
-
-        def arm() -> None:
-            if not self.ended:
-                self._timer = self.loop.call_later(seconds, overdue, context=contextvars.Context())
-
-        self._on_loop(arm)
-
-    def end(self) -> None:
-        """Say that there is nothing to close any more."""
-        self.ended = True
-        if self._timer is not None:
-            self._timer.cancel()
-
-    def _on_loop(self, action: Callable[[], object]) -> None:
-        if running_loop() is self.loop:
-            action()
-            return
-        with contextlib.suppress(RuntimeError):  # its loop has just ended
-            self.loop.call_soon_threadsafe(action)
 
 
 class Slot(Generic[T]):
@@ -172,10 +120,9 @@ class Slot(Generic[T]):
         "waiters",
     )
 
-    target: T
-
     def __init__(self, key: Key) -> None:
         self.key = key
+        self.target = cast(T, _NOTHING)  # until it is `READY`
         self.context: ScopeContext[Any] | None = None
         self.companion: object = None  # what an integration keeps beside the instance
         self.state = State.SEEKING
@@ -198,6 +145,16 @@ class Slot(Generic[T]):
         """Whether the slot holds an instance that nobody uses."""
         return self.state is State.READY and self.leases == 0
 
+    @property
+    def orphaned(self) -> bool:
+        """Whether the event loop that the slot's task needs has ended."""
+        return self.owner is not None and self.owner.loop.is_closed()
+
+    def show(self, scope: object) -> None:
+        """Let `ScopeContext.current` answer with the scope of the lease that now begins."""
+        if self.context is not None:
+            set_current(self.context, scope)
+
     def enqueue(self, waiter: Waiter) -> None:
         """Put a caller at the end of the queue."""
         if self.waiters is _NOBODY:
@@ -210,15 +167,16 @@ class Slot(Generic[T]):
             self.waiters.remove(waiter)
         self.trim()
 
-    def turn_away(self) -> list[Waiter]:
-        """Empty the queue and return who stood in it."""
-        waiters, self.waiters = list(self.waiters), _NOBODY
-        return waiters
+    def turn_away(self, loop: asyncio.AbstractEventLoop | None = None) -> list[Waiter]:
+        """Take callers out of the queue, all or those of one loop, and return them."""
+        leaving = [waiter for waiter in self.waiters if loop in (None, waiter.loop)]
+        for waiter in leaving:
+            self.leave(waiter)
+        return leaving
 
     def clear(self) -> None:
         """Forget the instance; the key and its queue stay."""
-        if hasattr(self, "target"):
-            del self.target
+        self.target = cast(T, _NOTHING)
         self.companion = None
         self.state = State.SEEKING
         self.context = None
@@ -236,4 +194,5 @@ class Slot(Generic[T]):
             self.waiters = _NOBODY
 
 
+_NOTHING = object()
 _NOBODY: deque[Waiter] = deque(maxlen=0)

@@ -24,8 +24,8 @@ class PoolStatistics:
         build_failures: Builds that did not.
         reused: Leases of an instance that existed already.
         evicted: Instances closed to make room or because their time was up.
-        closed: Instances closed, for whatever reason.
-        close_failures: Closings that raised or overran `close_timeout`.
+        closed: Instances that ended, for whatever reason; dropped ones included.
+        close_failures: Closings that raised, were cancelled or overran `close_timeout`.
         dropped: Instances lost with the event loop that owned them.
         rejected: Callers refused: busy, full, too late or draining.
     """

@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from typing_extensions import TypeVar
 
 from scoped_registration.builder import Declaration, PoolStage, Stage, ThreadPoolStage
-from scoped_registration.errors import ReasonCode, RegistrationError, caller
+from scoped_registration.errors import ReasonCode, RegistrationError, caller, describe_type
 from scoped_registration.integrations.agent_framework.mounting import (
     EndpointSettings,
     check_target,
@@ -24,15 +24,17 @@ from scoped_registration.integrations.agent_framework.mounting import (
 )
 from scoped_registration.integrations.agent_framework.per_run import PerRun
 from scoped_registration.integrations.agent_framework.targets import is_agent, stores_of
-from scoped_registration.modes import PersistentShared, PerThread, ScopedFactory, SingleUser
+from scoped_registration.modes import Mode, PersistentShared, PerThread, ScopedFactory, SingleUser
 from scoped_registration.registration import (
+    PerThreadRegistration,
     Registration,
     ScopedRegistration,
     SharedRegistration,
     SingleUserRegistration,
-    PerThreadRegistration,
 )
 from scoped_registration.scope import ScopeValue
+
+# Any: the implementation of an overload is seen by nobody, its overloads are.
 
 __all__ = ["AGUIEndpointBuilder"]
 
@@ -50,6 +52,9 @@ Product: TypeAlias = (
     | Awaitable[T]
     | T
 )
+
+# CheckpointStorage cannot be asked with isinstance.
+_METHODS = {"snapshots": ("save", "get", "delete"), "checkpoints": ("save", "load", "delete")}
 
 
 class AGUIEndpointBuilder(Declaration[EndpointSettings]):
@@ -73,14 +78,7 @@ class AGUIEndpointBuilder(Declaration[EndpointSettings]):
 
     def __init__(self, name: str, path: str = "/") -> None:
         super().__init__(EndpointSettings(name=name, declared_at=caller(), path=path))
-        given: object = path
-        if not isinstance(given, str) or not given.startswith("/"):
-            raise RegistrationError(
-                ReasonCode.OPTION_INVALID,
-                "the path of an endpoint is a str that begins with '/'",
-                registration=name,
-                declared_at=caller(),
-            )
+        _check_path(path, name)
 
     @overload
     def isolation(self, mode: SingleUser[W]) -> WorkflowStage[SingleUserRegistration[W]]: ...
@@ -97,7 +95,9 @@ class AGUIEndpointBuilder(Declaration[EndpointSettings]):
     @overload
     def isolation(self, mode: SingleUser[A]) -> AgentStage[SingleUserRegistration[A]]: ...
     @overload
-    def isolation(self, mode: PerThread[Product[A]]) -> ThreadAgentStage[PerThreadRegistration[A]]: ...
+    def isolation(
+        self, mode: PerThread[Product[A]]
+    ) -> ThreadAgentStage[PerThreadRegistration[A]]: ...
     @overload
     def isolation(
         self, mode: ScopedFactory[Product[A], S]
@@ -121,17 +121,7 @@ class AGUIEndpointBuilder(Declaration[EndpointSettings]):
         """
         settings = self._declare(mode)
         check_target(mode, settings)
-        stage: type[_Stage[Any]]
-        match mode:
-            case PerThread():
-                stage = ThreadWorkflowStage
-            case PerRun():
-                stage = ScopedAgentStage
-            case ScopedFactory():
-                stage = ScopedWorkflowStage
-            case _:
-                stage = AgentStage if is_agent(mode.target) else WorkflowStage
-        return stage(settings, mode)
+        return _stage_of(mode)(settings, mode)
 
 
 class _Stage(Stage[EndpointSettings], Generic[R_co]):
@@ -168,6 +158,15 @@ class _Stage(Stage[EndpointSettings], Generic[R_co]):
         return cast(R_co, mount(app, self._mode, self._settings))
 
     def _only(self, option: str, store: T) -> T:
+        if isinstance(store, type) or not all(
+            callable(getattr(store, method, None)) for method in _METHODS[option]
+        ):
+            raise RegistrationError(
+                ReasonCode.OPTION_INVALID,
+                f".{option}() takes a store of the framework, and was given {describe_type(store)}",
+                registration=self._settings.name,
+                declared_at=self._settings.declared_at,
+            )
         carried = stores_of(getattr(self._mode, "target", None))[option]
         if carried is not None and carried is not store:
             raise RegistrationError(
@@ -218,3 +217,25 @@ class ThreadAgentStage(ThreadPoolStage[EndpointSettings], _Stage[R_co]):
 
 class ScopedAgentStage(PoolStage[EndpointSettings], _Stage[R_co]):
     """An agent per (scope, thread), or one with a session per run: `per_run`."""
+
+
+def _check_path(path: object, name: str) -> None:
+    if not isinstance(path, str) or not path.startswith("/"):
+        raise RegistrationError(
+            ReasonCode.OPTION_INVALID,
+            "the path of an endpoint is a str that begins with '/'",
+            registration=name,
+            declared_at=caller(),
+        )
+
+
+def _stage_of(mode: Mode) -> type[_Stage[Any]]:
+    match mode:
+        case PerThread():
+            return ThreadWorkflowStage
+        case PerRun():
+            return ScopedAgentStage
+        case ScopedFactory():
+            return ScopedWorkflowStage
+        case _:
+            return AgentStage if is_agent(mode.target) else WorkflowStage

@@ -8,15 +8,18 @@ picks it up there. The framework's endpoint stays the endpoint.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import suppress
 from contextvars import ContextVar
+from functools import partial
 from typing import Annotated, Any
 
 import anyio
-from ag_ui.core import BaseEvent, RunFinishedEvent, ToolCallStartEvent
+from ag_ui.core import BaseEvent, RunFinishedEvent
+from agent_framework import CheckpointStorage
 from agent_framework_ag_ui import AgentFrameworkWorkflow, AGUIThreadSnapshotStore
 from fastapi import Body, Depends
 from pydantic import ValidationError
@@ -24,13 +27,25 @@ from starlette.requests import HTTPConnection
 from typing_extensions import override
 
 from scoped_registration.errors import RegistrationError
-from scoped_registration.integrations.agent_framework.targets import Runner, runner_for
+from scoped_registration.integrations.agent_framework.targets import (
+    Runner,
+    Target,
+    is_spent,
+    runner_for,
+)
 from scoped_registration.integrations.agent_framework.upstream import BODY_PARAMETER, AGUIRequest
+from scoped_registration.integrations.application import Application
 from scoped_registration.integrations.fastapi import lease_for, refuse, resolver_of
-from scoped_registration.registration import Registration
+from scoped_registration.registration import (
+    PerThreadRegistration,
+    Registration,
+    ScopedRegistration,
+)
 from scoped_registration.runtime.lease import Lease
-from scoped_registration.runtime.report import report_failure
+from scoped_registration.runtime.report import log, report_failure
 from scoped_registration.scope import check_thread_id, scope_digest, scope_text
+
+# Any: the framework's input and its events are untyped; a registration serves any target.
 
 __all__ = ["Admission", "Endpoint"]
 
@@ -38,47 +53,79 @@ _CLOSING_SECONDS = 10.0
 
 
 class Run:
-    """One admitted request: its lease, and the events that are made under it."""
+    """One admitted request: its lease, and the run whose events are sent under it.
+
+    The run has a task of its own. The framework's streams are nested generators: closed
+    from outside, the inner ones end some time later, when they are collected. Cancelled
+    where it waits, a run unwinds from the inside, and is over when its task is.
+    """
 
     def __init__(
-        self, registration: str, lease: Lease[Any], runner: Runner, thread_id: str
+        self,
+        registration: str,
+        lease: Lease[Any],
+        runner: Runner,
+        thread_id: str,
+        retire: Callable[[], object],
     ) -> None:
         self._registration = registration
         self._lease = lease
+        self._retire = retire
         self._runner = runner
         self._thread_id = thread_id
-        self._events: AsyncGenerator[BaseEvent, None] | None = None
+        self._sender, self._receiver = anyio.create_memory_object_stream[BaseEvent]()
+        self._task: asyncio.Task[None] | None = None
+        self._failure_was_sent = False
 
-    def events(self, input_data: dict[str, Any]) -> AsyncGenerator[BaseEvent, None]:
-        """Return the events of the run, once."""
-        if self._events is not None:
+    async def events(self, input_data: dict[str, Any]) -> AsyncGenerator[BaseEvent, None]:
+        """Yield the events of the run, once."""
+        if self._task is not None:
             raise RuntimeError("an admitted run yields its events once")
         # The framework would make up an id of its own; the lease is for this one.
         input_data["thread_id"] = self._thread_id
-        self._events = self._watch(input_data)
-        return self._events
+        self._task = asyncio.create_task(self._run(input_data))
+        async for event in self._receiver:
+            yield event
+        self._failure_was_sent = True
+        await self._task
 
-    async def _watch(self, input_data: dict[str, Any]) -> AsyncGenerator[BaseEvent, None]:
-        asks = False
-        async with aclosing(self._runner.run(input_data)) as events:
-            async for event in events:
+    async def _run(self, input_data: dict[str, Any]) -> None:
+        with self._sender:
+            async for event in self._runner.run(input_data):
+                # A run that fails settles no question that was open before it: the pin stays.
                 if isinstance(event, RunFinishedEvent):
-                    asks = getattr(event.outcome, "type", None) == "interrupt"
-                elif isinstance(event, ToolCallStartEvent):
-                    asks = asks or event.tool_call_name == "request_info"
-                self._lease.pin(asks)
-                yield event
+                    self._lease.pin(getattr(event.outcome, "type", None) == "interrupt")
+                elif getattr(event, "tool_call_name", None) == "request_info":
+                    self._lease.pin(True)
+                with suppress(anyio.BrokenResourceError):  # nobody reads any more
+                    await self._sender.send(event)
 
     async def close(self) -> None:
-        """End the events, if the body did not, and give the lease back."""
+        """End the run, if it has not ended, and give the lease back."""
         try:
-            if self._events is not None:
-                with anyio.move_on_after(_CLOSING_SECONDS, shield=True):
-                    await self._events.aclose()
-        except Exception as error:
-            report_failure("a run did not end properly", self._registration, error)
+            self._receiver.close()
+            if self._task is None:
+                self._sender.close()
+            else:
+                with anyio.CancelScope(shield=True):
+                    await self._end(self._task)
+            if is_spent(self._runner):
+                log.warning(
+                    "registration %r: an instance is given up, since its workflow was left "
+                    "in a state from which its agent cannot run it again",
+                    self._registration,
+                )
+                self._retire()
         finally:
             self._lease.release()
+
+    async def _end(self, task: asyncio.Task[None]) -> None:
+        await asyncio.sleep(0)  # a task that was sending goes on, into the run, and waits there
+        task.cancel()
+        _, pending = await asyncio.wait({task}, timeout=_CLOSING_SECONDS)
+        error = TimeoutError() if pending else None if task.cancelled() else task.exception()
+        if error is not None and not self._failure_was_sent:
+            report_failure("a run did not end properly", self._registration, error)
 
 
 _run: ContextVar[Run | None] = ContextVar("scoped_registration_ag_ui_run", default=None)
@@ -112,26 +159,21 @@ class Admission:
         self,
         registration: Registration[Any],
         snapshots: AGUIThreadSnapshotStore | None,
-        checkpoints: Any,
+        checkpoints: CheckpointStorage | None,
     ) -> None:
         self.registration = registration
         self._snapshots = snapshots
         self._checkpoints = checkpoints
         # The endpoint declares the same body under the same name, so FastAPI reads one body;
-        # as Any, so that what is wrong with it is reported once, by the endpoint.
-        parameters: dict[str, Any] = {
-            "connection": HTTPConnection,
-            BODY_PARAMETER: Annotated[Any, Body()],
-        }
+        # as Any and optional, so that what is wrong with it is reported once, by the endpoint.
+        parameters = [
+            _parameter("connection", HTTPConnection),
+            _parameter(BODY_PARAMETER, Annotated[Any, Body()], default=None),
+        ]
         resolver = resolver_of(registration)
         if resolver is not None:
-            parameters["principal"] = Annotated[Any, Depends(resolver)]
-        self.__signature__ = inspect.Signature(
-            [
-                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
-                for name, annotation in parameters.items()
-            ]
-        )
+            parameters.append(_parameter("principal", Annotated[Any, Depends(resolver)]))
+        self.__signature__ = inspect.Signature(parameters)
 
     async def __call__(
         self, *, connection: HTTPConnection, request_body: object, principal: object = None
@@ -144,6 +186,7 @@ class Admission:
             return
         registration = self.registration
         try:
+            Application.admit(registration, connection.scope)
             if inspect.isawaitable(principal):
                 principal = await principal
             thread_id = check_thread_id(body.thread_id or str(uuid.uuid4()))
@@ -154,7 +197,9 @@ class Admission:
             await lease.__aenter__()
         except RegistrationError as error:
             refuse(error, connection)
-        run = Run(registration.name, lease, lease.companion(self._runner_for), thread_id)
+        runner = lease.companion(self._runner_for)
+        retire = partial(_retire, registration, principal, thread_id)
+        run = Run(registration.name, lease, runner, thread_id, retire)
         _run.set(run)
         try:
             yield scope
@@ -162,5 +207,25 @@ class Admission:
             _run.set(None)
             await run.close()
 
-    def _runner_for(self, target: Any) -> Runner:
+    def _runner_for(self, target: Target) -> Runner:
         return runner_for(target, self._snapshots, self._checkpoints)
+
+
+def _retire(registration: Any, principal: object, thread_id: str) -> None:  # noqa: ANN401
+    """Let the next request of this key begin with a new instance, where there is a factory."""
+    match registration:
+        case ScopedRegistration():
+            scoped: ScopedRegistration[Any, Any] = registration
+            scoped.invalidate(scope=principal, thread_id=thread_id)
+        case PerThreadRegistration():
+            registration.invalidate(thread_id=thread_id)
+        case _:
+            pass  # the one instance that there is; the manifest names its risk
+
+
+def _parameter(
+    name: str, annotation: object, default: object = inspect.Parameter.empty
+) -> inspect.Parameter:
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
+    )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, assert_never, cast
 
 import attrs
-from agent_framework import CheckpointStorage
+from agent_framework import CheckpointStorage, Workflow
 from agent_framework_ag_ui import (
+    AgentFrameworkWorkflow,
     AGUIThreadSnapshotStore,
     add_agent_framework_fastapi_endpoint,
 )
@@ -18,23 +20,23 @@ from scoped_registration.errors import ReasonCode, RegistrationError
 from scoped_registration.integrations.agent_framework import targets
 from scoped_registration.integrations.agent_framework.endpoint import Admission, Endpoint
 from scoped_registration.integrations.agent_framework.per_run import PerRun
-from scoped_registration.integrations.application import (
-    Application,
-    check_operation,
-    operations,
-)
+from scoped_registration.integrations.application import Application
+from scoped_registration.integrations.operations import check_operation, operations
 from scoped_registration.modes import Mode, PersistentShared, PerThread, ScopedFactory, SingleUser
 from scoped_registration.registration import (
+    PerThreadRegistration,
     Registration,
     ScopedRegistration,
     Settings,
     SharedRegistration,
     SingleUserRegistration,
-    PerThreadRegistration,
     check_risks,
 )
-from scoped_registration.runtime.life import Given, Made
+from scoped_registration.runtime.life import Given, Life, Made
 from scoped_registration.runtime.single_flight import Factory
+from scoped_registration.scope import ScopeContext
+
+# Any: every registration is mounted alike, whatever its target's type.
 
 __all__ = ["EndpointSettings", "check_target", "mount"]
 
@@ -61,6 +63,7 @@ def check_target(mode: Mode, settings: EndpointSettings) -> None:
 
 def mount(app: FastAPI, mode: Mode, settings: EndpointSettings) -> Registration[Any]:
     """Add an endpoint to an application, or change nothing and refuse."""
+    settings = _with_carried_stores(mode, settings)
     registration = _register(mode, settings)
     application = Application.of(app)
     _refuse_second_runner(application, mode, settings)
@@ -102,22 +105,52 @@ def _register(mode: Mode, settings: EndpointSettings) -> Registration[Any]:
             factory = targets.threaded_factory_of(mode.target)
             if factory is None:
                 return SingleUserRegistration(settings, mode)
-            # The framework would keep an instance per thread for ever; the pool bounds them.
-            threads: PerThread[Any] = PerThread(
-                lambda context: factory(context.thread_id), owner=mode.owner
-            )
-            return PerThreadRegistration(settings, threads, _made(threads.factory, settings))
+            return _register_threads(mode, factory, settings)
         case PerThread():
             return PerThreadRegistration(settings, mode, _made(mode.factory, settings))
         case PerRun():
-            return ScopedRegistration(settings, mode, Given(mode.agent))
+            return _register_scoped(mode, Given(mode.agent), settings)
         case ScopedFactory():
-            return ScopedRegistration(settings, mode, _made(mode.factory, settings))
+            return _register_scoped(mode, _made(mode.factory, settings), settings)
         case PersistentShared():
             _check_shared_risks(mode, settings)
             return SharedRegistration(settings, mode)
         case _:
             assert_never(mode)
+
+
+def _register_scoped(
+    mode: ScopedFactory[Any, Any], life: Life[Any], settings: EndpointSettings
+) -> ScopedRegistration[Any, Any]:
+    return ScopedRegistration(settings, mode, life)
+
+
+def _register_threads(
+    mode: SingleUser[Any], factory: Callable[[str], Workflow], settings: EndpointSettings
+) -> PerThreadRegistration[Any]:
+    """Serve a runner's `workflow_factory` from the pool.
+
+    The framework would keep an instance per thread for ever; the pool bounds them.
+    """
+
+    def build(context: ScopeContext[str]) -> Workflow:
+        return factory(context.thread_id)
+
+    threads: PerThread[Any] = PerThread(build, owner=mode.owner)
+    functools.update_wrapper(build, factory)  # the manifest names what the user wrote
+    return PerThreadRegistration(settings, threads, _made(build, settings))
+
+
+def _with_carried_stores(mode: Mode, settings: EndpointSettings) -> EndpointSettings:
+    """Return the settings with the stores of a runner of which only the factory is used."""
+    if not isinstance(mode, SingleUser) or targets.threaded_factory_of(mode.target) is None:
+        return settings
+    runner: AgentFrameworkWorkflow = mode.target
+    return attrs.evolve(
+        settings,
+        snapshots=targets.given(settings.snapshots, runner.snapshot_store),
+        checkpoints=targets.given(settings.checkpoints, runner.checkpoint_storage),
+    )
 
 
 def _made(factory: Factory, settings: EndpointSettings) -> Made[Any]:
@@ -145,7 +178,7 @@ def _made(factory: Factory, settings: EndpointSettings) -> Made[Any]:
 
 def _check_shared_risks(mode: PersistentShared[Any], settings: EndpointSettings) -> None:
     check_risks(settings.name, settings.declared_at, mode, targets.SHARED_RISKS)
-    checkpoints = settings.checkpoints or targets.stores_of(mode.target)["checkpoints"]
+    checkpoints = targets.given(settings.checkpoints, targets.checkpoints_of(mode.target))
     if checkpoints is not None and Risk.CHECKPOINT_CONTENTS not in mode.acknowledgement.risks:
         raise _refusal(
             ReasonCode.CHECKPOINT_OF_SHARED_STATE,
@@ -159,10 +192,9 @@ def _refuse_second_runner(application: Application, mode: Mode, settings: Endpoi
     if not isinstance(mode, SingleUser | PersistentShared):
         return
     for other in application.registrations:
-        if (
-            isinstance(other, SingleUserRegistration | SharedRegistration)
-            and other.mode.target is mode.target
-        ):
+        if isinstance(other, SingleUserRegistration | SharedRegistration) and targets.served(
+            other.mode.target
+        ) is targets.served(mode.target):
             raise _refusal(
                 ReasonCode.RUNNER_ALREADY_REGISTERED,
                 f"its target is served by registration {other.name!r} already, "

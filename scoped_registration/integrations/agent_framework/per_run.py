@@ -7,11 +7,13 @@ from typing import Any, ClassVar, TypeVar
 from agent_framework import RawAgent
 from typing_extensions import override
 
-from scoped_registration.errors import caller, describe_type
+from scoped_registration.errors import RegistrationError, caller, describe_type
 from scoped_registration.inspection import check_resolver
 from scoped_registration.integrations.agent_framework.targets import check_per_run
 from scoped_registration.modes import ScopedFactory
 from scoped_registration.scope import ScopeResolver, ScopeValue
+
+# Any: the options of an agent's chat client, which make no difference here.
 
 __all__ = ["PerRun", "per_run"]
 
@@ -54,9 +56,13 @@ def per_run(agent: RawAgent[Any], *, scope: ScopeResolver[S]) -> ScopedFactory[R
         ).mount(app)
         ```
     """
-    check_per_run(agent)
+    try:
+        check_per_run(agent)
+    except RegistrationError as error:
+        error.declared_at = caller()
+        raise
     check_resolver(scope, "scope")
-    mode: PerRun[S] = PerRun(lambda context: agent, scope=scope)
+    mode: PerRun[S] = PerRun(lambda _: agent, scope=scope)
     mode.agent = agent
     mode.declared_at = caller()
     return mode

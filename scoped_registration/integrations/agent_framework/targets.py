@@ -7,12 +7,14 @@ reason code, before anything is served.
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, TypeAlias
+from typing import TypeAlias, TypeVar, cast
 
 from agent_framework import (
     BaseAgent,
+    CheckpointStorage,
     FunctionalWorkflow,
     FunctionalWorkflowAgent,
     FunctionalWorkflowDefinition,
@@ -20,6 +22,7 @@ from agent_framework import (
     SupportsAgentRun,
     Workflow,
     WorkflowAgent,
+    WorkflowRunState,
 )
 from agent_framework_ag_ui import (
     AgentFrameworkAgent,
@@ -29,10 +32,15 @@ from agent_framework_ag_ui import (
 
 from scoped_registration.acknowledgement import Risk
 from scoped_registration.errors import ReasonCode, RegistrationError, describe_type
-from scoped_registration.integrations.agent_framework.upstream import workflow_factory_of
+from scoped_registration.integrations.agent_framework.upstream import (
+    built_in_checkpoints_of,
+    workflow_factory_of,
+)
 from scoped_registration.runtime.single_flight import manager_of
 
 __all__ = ["Runner", "Target"]
+
+T = TypeVar("T")
 
 Target: TypeAlias = Workflow | AgentFrameworkWorkflow | AgentFrameworkAgent | SupportsAgentRun
 """What an AG-UI endpoint can serve."""
@@ -43,6 +51,7 @@ Runner: TypeAlias = AgentFrameworkWorkflow | AgentFrameworkAgent
 SHARED_RISKS = frozenset(Risk) - {Risk.CHECKPOINT_CONTENTS, Risk.OBJECT_STATE}
 """What was shown to cross on a shared workflow, or an agent made of one."""
 
+_AT_REST = (WorkflowRunState.IDLE, WorkflowRunState.IDLE_WITH_PENDING_REQUESTS)
 _FACTORY = "def build(context: ScopeContext[...]) -> Workflow: construct everything here"
 
 
@@ -50,7 +59,8 @@ def check_single_user(target: object) -> None:
     """Refuse what one principal cannot be served with.
 
     Raises:
-        RegistrationError: ``builder_is_not_a_factory``, ``target_unsupported``.
+        RegistrationError: ``builder_is_not_a_factory``, ``target_unsupported``,
+            ``factory_signature``.
     """
     _check_servable(target)
 
@@ -88,16 +98,16 @@ def check_per_run(agent: object) -> None:
             ``unknown_agent_type``.
     """
     inner = agent.agent if isinstance(agent, AgentFrameworkAgent) else agent
-    if isinstance(inner, WorkflowAgent | FunctionalWorkflowAgent):
+    if isinstance(inner, WorkflowAgent | FunctionalWorkflowAgent | FunctionalWorkflow):
         raise _refusal(
             ReasonCode.AGENT_WRAPS_STATEFUL_WORKFLOW,
-            f"a {describe_type(inner)} keeps its workflow's state for every caller",
+            f"{describe_type(inner)} keeps its workflow's state for every caller",
             "ScopedFactory(lambda context: build_workflow(context).as_agent(), scope=...)",
         )
     if isinstance(agent, Workflow | AgentFrameworkWorkflow):
         raise _refusal(
             ReasonCode.STATEFUL_TARGET,
-            f"per_run takes a plain agent, and a {describe_type(agent)} keeps state",
+            f"per_run takes a plain agent, and {describe_type(agent)} keeps state",
             "ScopedFactory(build_workflow, scope=...)",
         )
     if _keys_session_by_thread(agent):
@@ -107,7 +117,7 @@ def check_per_run(agent: object) -> None:
     _refuse_builder(agent)
     raise _refusal(
         ReasonCode.UNKNOWN_AGENT_TYPE,
-        f"per_run takes a RawAgent, and was given a {describe_type(agent)}",
+        f"per_run takes a RawAgent, and was given {describe_type(agent)}",
         "per_run(the_plain_agent, scope=...), or ScopedFactory(build_agent, scope=...)",
     )
 
@@ -125,7 +135,7 @@ def check_product(product: object) -> None:
     except RegistrationError as error:
         raise _refusal(
             ReasonCode.FACTORY_RETURNED,
-            f"the factory returned a {describe_type(product)}, which AG-UI cannot serve",
+            f"the factory returned {describe_type(product)}, which AG-UI cannot serve",
             error.instead or _FACTORY,
         ) from None
 
@@ -140,7 +150,7 @@ def manager_of_product(product: object) -> AbstractAsyncContextManager[object] |
 
 
 def runner_for(
-    target: Target, snapshots: AGUIThreadSnapshotStore | None, checkpoints: Any
+    target: Target, snapshots: AGUIThreadSnapshotStore | None, checkpoints: CheckpointStorage | None
 ) -> Runner:
     """Return the framework's runner for an instance, which then lives beside it.
 
@@ -151,8 +161,8 @@ def runner_for(
         if snapshots is None and checkpoints is None:
             return target
         workflow_runner = copy.copy(target)
-        workflow_runner.snapshot_store = snapshots or target.snapshot_store
-        workflow_runner.checkpoint_storage = checkpoints or target.checkpoint_storage
+        workflow_runner.snapshot_store = given(snapshots, target.snapshot_store)
+        workflow_runner.checkpoint_storage = given(checkpoints, target.checkpoint_storage)
         return workflow_runner
     if isinstance(target, AgentFrameworkAgent):
         if snapshots is None:
@@ -175,6 +185,32 @@ def threaded_factory_of(target: object) -> Callable[[str], Workflow] | None:
     return None
 
 
+def served(target: object) -> object:
+    """Return what a target keeps its state in, without the wrappers around it."""
+    if isinstance(target, AgentFrameworkAgent):
+        target = target.agent
+    if isinstance(target, AgentFrameworkWorkflow | WorkflowAgent):
+        return target.workflow or target
+    return target
+
+
+def is_spent(runner: Runner) -> bool:
+    """Tell whether an agent refuses for ever to run its workflow again.
+
+    A `WorkflowAgent` starts its workflow only from rest; a run that failed, or whose client
+    has left, does not bring it there.
+    """
+    agent = runner.agent if isinstance(runner, AgentFrameworkAgent) else None
+    return isinstance(agent, WorkflowAgent) and agent.workflow.status not in _AT_REST
+
+
+def checkpoints_of(target: object) -> object:
+    """Return the checkpoint storage that runs of a target write to already, if any."""
+    inner = served(target)
+    built_in = built_in_checkpoints_of(inner) if isinstance(inner, Workflow) else None
+    return given(stores_of(target)["checkpoints"], built_in)
+
+
 def is_agent(target: object) -> bool:
     """Tell whether a target runs on the framework's agent path, which has no checkpoints."""
     return not isinstance(target, Workflow | AgentFrameworkWorkflow)
@@ -190,6 +226,11 @@ def stores_of(target: object) -> dict[str, object]:
     return stores
 
 
+def given(store: T | None, otherwise: T | None) -> T | None:
+    """Return the first that is there: a store that is empty may be falsy."""
+    return otherwise if store is None else store
+
+
 def _check_servable(target: object) -> None:
     if isinstance(target, AgentFrameworkWorkflow):
         if (
@@ -202,6 +243,7 @@ def _check_servable(target: object) -> None:
                 "an AgentFrameworkWorkflow without workflow, factory or own run serves nothing",
                 "AgentFrameworkWorkflow(workflow=...)",
             )
+        _check_workflow_factory(target)
         return
     if isinstance(target, Workflow | AgentFrameworkAgent):
         return
@@ -210,22 +252,39 @@ def _check_servable(target: object) -> None:
     if isinstance(target, FunctionalWorkflow | FunctionalWorkflowDefinition):
         raise _refusal(
             ReasonCode.TARGET_UNSUPPORTED,
-            f"a {describe_type(target)} is served as an agent",
+            f"{describe_type(target)} is served as an agent",
             "definition.build().as_agent()",
         )
     _refuse_builder(target)
     raise _refusal(
         ReasonCode.TARGET_UNSUPPORTED,
-        f"a {describe_type(target)} is no workflow, agent or AG-UI runner",
+        f"{describe_type(target)} is no workflow, agent or AG-UI runner",
         "a Workflow, an AgentFrameworkWorkflow, an AgentFrameworkAgent or an agent",
     )
+
+
+def _check_workflow_factory(runner: AgentFrameworkWorkflow) -> None:
+    """Refuse at registration what the framework would find out on every request."""
+    factory: object = workflow_factory_of(runner)
+    if factory is None:
+        return
+    try:
+        inspect.signature(cast("Callable[..., object]", factory)).bind("thread")
+    except TypeError:  # not callable, or not with one argument
+        raise _refusal(
+            ReasonCode.FACTORY_SIGNATURE,
+            "the workflow_factory cannot be called with one argument, the thread id",
+            "AgentFrameworkWorkflow(workflow_factory=lambda thread_id: ...)",
+        ) from None
+    except ValueError:  # some builtins have no signature
+        return
 
 
 def _refuse_builder(target: object) -> None:
     if callable(getattr(type(target), "build", None)):
         raise _refusal(
             ReasonCode.BUILDER_IS_NOT_A_FACTORY,
-            f"a {describe_type(target)} builds workflows from parts that they then share",
+            f"{describe_type(target)} builds workflows from parts that they then share",
             _FACTORY,
         )
 

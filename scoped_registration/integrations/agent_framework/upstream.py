@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agent_framework import Workflow
+from agent_framework import CheckpointStorage, Workflow
 
 # The request model of the endpoint: FastAPI merges equal body parameters by their name.
 from agent_framework_ag_ui import AgentFrameworkWorkflow, AGUIRequest
+from agent_framework_ag_ui._workflow import (
+    _workflow_checkpoint_storage,  # pyright: ignore[reportPrivateUsage]
+)
 
-__all__ = ["BODY_PARAMETER", "AGUIRequest", "workflow_factory_of"]
+__all__ = ["BODY_PARAMETER", "AGUIRequest", "built_in_checkpoints_of", "workflow_factory_of"]
 
 BODY_PARAMETER = "request_body"
 """The endpoint function's name for its body. Under another name, FastAPI would want both."""
@@ -21,3 +24,8 @@ BODY_PARAMETER = "request_body"
 def workflow_factory_of(runner: AgentFrameworkWorkflow) -> Callable[[str], Workflow] | None:
     """Return the `workflow_factory` that a runner was made with."""
     return runner._workflow_factory  # pyright: ignore[reportPrivateUsage]
+
+
+def built_in_checkpoints_of(workflow: Workflow) -> CheckpointStorage | None:
+    """Return the storage that a workflow was built with; the framework falls back on it."""
+    return _workflow_checkpoint_storage(workflow)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Make a virtual environment or bring it up to date, and say in plain words what stands in the way.
 #
-#   tools/setup-venv.sh VENV CONSTRAINTS [arguments of pip install ...]
-#   tools/setup-venv.sh --is-current VENV     exit status 0 when VENV can be used as it is
+#   .ci/setup-venv.sh VENV CONSTRAINTS [arguments of pip install ...]
+#   .ci/setup-venv.sh --is-current VENV     exit status 0 when VENV can be used as it is
 #
 # PYTHON in the environment names the interpreter to use instead of the first fit one.
 set -eu

@@ -1,0 +1,297 @@
+"""The instances of a pool, from the wish for one to its end: build, serve, close.
+
+Each method is one synchronous step under the mutex. It is a mutex, because event loops
+in different threads may share a registration.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from scoped_registration.errors import ReasonCode, RegistrationError
+from scoped_registration.runtime.eviction import Bounds, Room, expiry
+from scoped_registration.runtime.life import Life, LoopEndedError
+from scoped_registration.runtime.refusals import BUSY, build_refusal, refusal
+from scoped_registration.runtime.report import log, report_failure
+from scoped_registration.runtime.seeking import Seekers
+from scoped_registration.runtime.single_flight import ATOMS
+from scoped_registration.runtime.slot import Key, Slot, State, Waiter
+from scoped_registration.runtime.statistics import Counters
+from scoped_registration.runtime.sweeper import Sweeper
+from scoped_registration.runtime.tasks import Owner
+from scoped_registration.scope import ScopeContext
+
+__all__ = ["Keeper"]
+
+T = TypeVar("T")
+
+
+class Keeper(Generic[T]):
+    """Moves slots from one state to the next; the pool, which has the same options, says when."""
+
+    def __init__(
+        self,
+        name: str,
+        life: Life[T],
+        *,
+        bounds: Bounds,
+        exclusive: bool,
+        clock: Callable[[], float],
+    ) -> None:
+        self._name = name
+        self._life = life
+        self._bounds = bounds
+        self._exclusive = exclusive
+        self._clock = clock
+        self.mutex = threading.RLock()
+        self.slots: OrderedDict[Key, Slot[T]] = OrderedDict()  # by last use, oldest first
+        self.room = Room(bounds)
+        self.seekers: Seekers[T] = Seekers(
+            self.room, self.slots.values, evict=self._evict, build=self._begin_build
+        )
+        self.sweeper = Sweeper(self.sweep, clock)
+        self.counters = Counters()
+        self.refusing: ReasonCode | None = None
+        self.failures: list[Exception] = []  # of closings, while the pool drains
+        self.emptied: list[Waiter] = []  # who waits for the last slot to go
+        self.loop: asyncio.AbstractEventLoop | None = None  # the last one that a caller waited in
+
+    def refusal(self, code: ReasonCode) -> RegistrationError:
+        """Return a refusal, and count it if it lies in the load."""
+        if code in BUSY:
+            self.counters.rejected += 1
+        return refusal(code, self._name)
+
+    # From state to state
+
+    def advance(self, slot: Slot[T]) -> None:
+        """Do what the state of a slot permits now."""
+        if slot.state is State.SEEKING:
+            self.seekers.seek(slot)
+        elif slot.state is not State.READY:
+            self._reap(slot)
+        elif not (slot.leases and self._exclusive):
+            if not self.stale(slot):
+                self._grant(slot)
+            elif not slot.leases:
+                self._evict(slot)
+
+    def stale(self, slot: Slot[T]) -> bool:
+        """Whether an instance must not be leased any more."""
+        if slot.retired or slot.orphaned:
+            return True
+        return slot.leases == 0 and self._clock() >= expiry(slot, self._bounds)
+
+    def release(self, slot: Slot[T]) -> None:
+        """Take one lease back."""
+        slot.leases -= 1
+        if slot.leases or slot.state is not State.READY:
+            return
+        slot.idle_since = self._clock()
+        slot.show(None)
+        self.advance(slot)
+        if slot.idle:
+            self._rest(slot)
+        if self.seekers:
+            self.seekers.serve()
+
+    def leave(self, slot: Slot[T], waiter: Waiter) -> None:
+        """Let a caller go who was cancelled, timed out or refused: no trace of it stays."""
+        if waiter.granted:
+            self.release(slot)
+            return
+        slot.leave(waiter)
+        if slot.state is State.SEEKING and not slot.waiters:
+            self.forget(slot)
+
+    def close(self, slot: Slot[T]) -> None:
+        """Begin to close an instance."""
+        slot.state = State.CLOSING
+        if not self._life.end(slot, self):
+            slot.state = State.READY  # the next event loop that is seen closes it
+            slot.retired = True
+            return
+        owner = slot.owner
+        if slot.state is State.CLOSING and owner is not None:
+            self._set_deadline(slot, owner)
+
+    def cancel_build(self, slot: Slot[T]) -> None:
+        """Cancel a running build. One that ignores it is given up."""
+        owner = slot.owner
+        if owner is not None:
+            owner.cancel()
+            self._set_deadline(slot, owner)
+
+    def forget(self, slot: Slot[T]) -> None:
+        """Drop a slot without an instance."""
+        self.seekers.discard(slot)
+        if self.slots.get(slot.key) is slot:
+            del self.slots[slot.key]
+        if not self.slots:
+            for waiter in self.emptied:
+                waiter.wake()
+            self.emptied.clear()
+
+    def sweep(self) -> None:
+        """Close the idle instances whose time is up, and drop those of ended loops."""
+        with self.mutex:
+            self.sweeper.cancel()
+            due = math.inf
+            for slot in list(self.slots.values()):
+                if not slot.idle:
+                    self._reap(slot)
+                elif self.stale(slot):
+                    self._evict(slot)
+                else:
+                    due = min(due, expiry(slot, self._bounds))
+            self.sweeper.plan(due)
+            self.seekers.serve()
+
+    def _begin_build(self, slot: Slot[T]) -> None:
+        slot.state = State.BUILDING
+        slot.victim = None
+        self.room.enter(slot.share)
+        scope_text, thread_id = slot.key
+        scope: Any = slot.waiters[0].scope
+        context = slot.context = ScopeContext[Any](self._name, scope, thread_id, scope_text)
+        slot.show(scope)
+        self._life.begin(slot, context, self)
+
+    def _grant(self, slot: Slot[T]) -> None:
+        while slot.waiters and not (slot.leases and self._exclusive):
+            waiter = slot.waiters.popleft()
+            slot.trim()
+            if waiter.grant():
+                slot.leases += 1
+                self.counters.reused += 1
+                slot.show(waiter.scope)
+
+    def _rest(self, slot: Slot[T]) -> None:
+        self.slots.move_to_end(slot.key)
+        self.sweeper.plan(expiry(slot, self._bounds))
+
+    def _evict(self, slot: Slot[T]) -> None:
+        if not (slot.retired or slot.orphaned):
+            self.counters.evicted += 1
+        self.close(slot)
+
+    def _reap(self, slot: Slot[T]) -> None:
+        """Drop what ended event loops have left: callers, a build, a closing."""
+        slot.trim()
+        if slot.state is State.SEEKING and not slot.waiters:
+            self.forget(slot)
+        elif slot.state in (State.BUILDING, State.CLOSING) and slot.orphaned:
+            self.ended(slot, slot.owner, LoopEndedError())
+
+    def _set_deadline(self, slot: Slot[T], owner: Owner) -> None:
+        def overdue() -> None:
+            self.ended(slot, owner, TimeoutError("closing an instance overran close_timeout"))
+            owner.cancel()
+
+        owner.set_deadline(self._bounds.close_timeout, overdue)
+
+    def _vacate(self, slot: Slot[T]) -> None:
+        """Take the instance out of its slot; keep the slot for those who still wait."""
+        self.room.leave(slot.share)
+        slot.clear()
+        if slot.waiters and self.refusing is None:
+            self.seekers.add(slot)
+        else:
+            self.forget(slot)
+        self.seekers.serve()
+
+    # What an instance's life reports
+
+    def claim(self, slot: Slot[T], product: object) -> None:
+        """Note what came out of a factory, or refuse what another key has (promise P9)."""
+        if isinstance(product, ATOMS):
+            return
+        with self.mutex:
+            for other in self.slots.values():
+                if other is not slot and (
+                    other.target is product or (other.owner and other.owner.made(product))
+                ):
+                    raise self.refusal(ReasonCode.FACTORY_RETURNED_SHARED_INSTANCE)
+            if slot.owner is not None:
+                slot.owner.products += (product,)
+
+    def built(self, slot: Slot[T], owner: Owner | None, target: T, *, stays_open: bool) -> bool:
+        """Serve a new instance to whoever waits for it; False if it came too late."""
+        with self.mutex:
+            if slot.owner is not owner:
+                return False
+            slot.target = target
+            slot.owner = owner if stays_open else None
+            slot.state = State.READY
+            slot.built_at = slot.idle_since = self._clock()
+            self.counters.built += 1
+            slot.show(None)
+            if slot.retired:
+                self.close(slot)
+                return True
+            self._grant(slot)
+            if slot.leases:
+                self.counters.reused -= 1  # the first lease of an instance reuses nothing
+            else:
+                self._rest(slot)
+            return True
+
+    def ended(
+        self,
+        slot: Slot[T],
+        owner: Owner | None,
+        error: BaseException | None,
+        *,
+        refused: bool = False,
+    ) -> None:
+        """Free the slot of an instance that has ended or did not come to be."""
+        with self.mutex:
+            if slot.owner is not owner:  # it was given up when it took too long
+                return
+            if owner is not None:
+                owner.end()
+            if slot.state is State.BUILDING:
+                self._build_failed(slot, owner, error or RuntimeError(), refused=refused)
+                return
+            if isinstance(error, LoopEndedError) or (
+                slot.state is State.READY and isinstance(error, asyncio.CancelledError)
+            ):
+                self.counters.dropped += 1
+                log.warning("registration %r: an instance was lost with its event loop", self._name)
+            elif error is not None:
+                self._close_failed(error)
+            if slot.state is State.READY and slot.leases:
+                slot.retired = True  # it ended under its user; the slot is freed at release
+                return
+            self.counters.closed += 1
+            self._vacate(slot)
+
+    def _build_failed(
+        self, slot: Slot[T], owner: Owner | None, error: BaseException, *, refused: bool
+    ) -> None:
+        """Give each caller who waits an error of its own, and keep nothing.
+
+        A build that was cancelled may have been cancelled with its event loop. Callers
+        in other loops go on waiting: one of them builds.
+        """
+        self.counters.build_failures += 1
+        cancelled = isinstance(error, asyncio.CancelledError | LoopEndedError)
+        turned_away = slot.turn_away(owner.loop if cancelled and owner is not None else None)
+        if turned_away or not cancelled:
+            report_failure("an instance could not be built", self._name, error)
+        self._vacate(slot)
+        for waiter in turned_away:
+            waiter.wake(build_refusal(self._name, error, refused=refused))
+
+    def _close_failed(self, error: BaseException) -> None:
+        self.counters.close_failures += 1
+        report_failure("an instance did not close properly", self._name, error)
+        if self.refusing is not None:
+            if not isinstance(error, Exception):
+                error = RuntimeError(f"closing an instance ended with {type(error).__qualname__}")
+            self.failures.append(error)

@@ -1,0 +1,84 @@
+"""What the signature and the annotations of a callable say, read without calling it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+import typing
+from collections import abc
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+import typing_extensions
+
+__all__ = ["hints_of", "members", "returned_by", "signature_of"]
+
+AnyCallable: TypeAlias = Callable[..., object]
+
+# A dependency may be asynchronous or a generator: what it yields or resolves to counts.
+_FIRST = (abc.Iterator, abc.Iterable, abc.Generator, abc.AsyncIterator, abc.AsyncIterable)
+_WRAPPERS = {
+    **dict.fromkeys((*_FIRST, abc.AsyncGenerator), 0),
+    abc.Awaitable: -1,
+    abc.Coroutine: -1,
+}
+
+
+def signature_of(function: object) -> inspect.Signature | None:
+    """Return the signature of a callable; some builtins have none."""
+    try:
+        return inspect.signature(typing.cast(AnyCallable, function))
+    except (TypeError, ValueError):
+        return None
+
+
+def hints_of(function: object) -> dict[str, Any]:
+    """Return those annotations of a callable that can be resolved."""
+    function = _without_partial(function)
+    if isinstance(function, type):
+        function = getattr(function, "__init__", None)
+    elif not inspect.isroutine(function):
+        function = getattr(type(function), "__call__", function)  # noqa: B004  # to read it
+    try:
+        function = inspect.unwrap(typing.cast(AnyCallable, function))
+        annotations: dict[str, object] = function.__annotations__
+    except Exception:  # no function, or annotations that raise when they are read
+        return {}
+    scope: dict[str, Any] = getattr(function, "__globals__", {})
+    found: dict[str, Any] = {}
+    for name, annotation in annotations.items():
+        alone: Any = types.SimpleNamespace(__annotations__={name: annotation})
+        try:  # one by one: a name under TYPE_CHECKING hides only its own annotation
+            found |= typing.get_type_hints(alone, scope)
+        except Exception:  # noqa: S112  # what cannot be read is not judged
+            continue
+    return found
+
+
+def returned_by(resolver: object) -> Any:  # noqa: ANN401  # an annotation, of whatever kind
+    """Return the annotated result of a resolver; of a class, the class."""
+    resolver = _without_partial(resolver)
+    return resolver if isinstance(resolver, type) else hints_of(resolver).get("return", Any)
+
+
+def members(annotation: object) -> Iterator[Any]:
+    """Yield the alternatives of an annotation, behind aliases, new types and awaitables."""
+    if isinstance(annotation, typing_extensions.TypeAliasType):
+        annotation = annotation.__value__
+    if isinstance(annotation, typing.NewType):
+        annotation = annotation.__supertype__
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType):
+        for argument in arguments:
+            yield from members(argument)
+    elif origin in _WRAPPERS and arguments:
+        yield from members(arguments[_WRAPPERS[origin]])
+    else:
+        yield annotation
+
+
+def _without_partial(function: object) -> object:
+    while isinstance(function, functools.partial):
+        function = typing.cast("functools.partial[object]", function).func
+    return function

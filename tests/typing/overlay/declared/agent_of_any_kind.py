@@ -1,0 +1,29 @@
+"""A wrapper that is declared for any agent."""
+
+from typing import Annotated
+
+from agent_framework import Agent, AgentExecutor, SupportsAgentRun, WorkflowBuilder
+from agent_framework_ag_ui import (
+    AgentFrameworkAgent,
+    AGUIChatClient,
+    add_agent_framework_fastapi_endpoint,
+)
+from fastapi import FastAPI, Header
+
+
+def current_user(x_user: Annotated[str, Header()]) -> str:
+    return x_user
+
+
+app = FastAPI()
+agent = Agent(client=AGUIChatClient(endpoint="http://localhost:8888/"), name="support")
+workflow = WorkflowBuilder(start_executor=AgentExecutor(agent)).build()
+
+
+def serve(wrapped: "AgentFrameworkAgent[SupportsAgentRun]") -> None:
+    add_agent_framework_fastapi_endpoint(
+        app, wrapped, authorization_scope_resolver=current_user
+    )  # leaks
+
+
+serve(AgentFrameworkAgent(workflow.as_agent()))

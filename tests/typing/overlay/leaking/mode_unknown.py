@@ -1,0 +1,17 @@
+"""A mode that only the run decides."""
+
+from typing import Annotated
+
+from agent_framework import Agent, AgentExecutor, WorkflowBuilder
+from agent_framework_ag_ui import AGUIChatClient, add_agent_framework_fastapi_endpoint
+from fastapi import FastAPI, Header
+
+
+def current_user(x_user: Annotated[str, Header()]) -> str:
+    return x_user
+
+
+app = FastAPI()
+agent = Agent(client=AGUIChatClient(endpoint="http://localhost:8888/"), name="support")
+workflow = WorkflowBuilder(start_executor=AgentExecutor(agent)).build()
+add_agent_framework_fastapi_endpoint(app, workflow, single_user=bool(app.routes))  # leaks

@@ -1,0 +1,32 @@
+"""A return with the bare name: what it returns is unknown, so it is refused though it is safe."""
+
+from typing import Annotated
+
+from agent_framework import Agent, AgentExecutor, Workflow, WorkflowBuilder
+from agent_framework_ag_ui import (
+    AgentFrameworkWorkflow,
+    AGUIChatClient,
+    add_agent_framework_fastapi_endpoint,
+)
+from fastapi import FastAPI, Header
+
+
+def current_user(x_user: Annotated[str, Header()]) -> str:
+    return x_user
+
+
+app = FastAPI()
+agent = Agent(client=AGUIChatClient(endpoint="http://localhost:8888/"), name="support")
+
+
+def build_workflow(thread_id: str) -> Workflow:
+    return WorkflowBuilder(start_executor=AgentExecutor(agent)).build()
+
+
+def build_runner() -> AgentFrameworkWorkflow:
+    return AgentFrameworkWorkflow(workflow_factory=build_workflow)
+
+
+add_agent_framework_fastapi_endpoint(
+    app, build_runner(), authorization_scope_resolver=current_user
+)  # leaks

@@ -1,0 +1,23 @@
+"""A runner of one workflow, through agent_framework.ag_ui."""
+
+from typing import Annotated
+
+from agent_framework import Agent, AgentExecutor, WorkflowBuilder
+from agent_framework.ag_ui import (
+    AgentFrameworkWorkflow,
+    AGUIChatClient,
+    add_agent_framework_fastapi_endpoint,
+)
+from fastapi import FastAPI, Header
+
+
+def current_user(x_user: Annotated[str, Header()]) -> str:
+    return x_user
+
+
+app = FastAPI()
+agent = Agent(client=AGUIChatClient(endpoint="http://localhost:8888/"), name="support")
+workflow = WorkflowBuilder(start_executor=AgentExecutor(agent)).build()
+add_agent_framework_fastapi_endpoint(
+    app, AgentFrameworkWorkflow(workflow=workflow), authorization_scope_resolver=current_user
+)  # leaks

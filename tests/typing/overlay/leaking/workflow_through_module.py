@@ -1,0 +1,20 @@
+"""A workflow for every caller, by the module's attribute."""
+
+from typing import Annotated
+
+import agent_framework_ag_ui as ag_ui
+from agent_framework import Agent, AgentExecutor, WorkflowBuilder
+from agent_framework_ag_ui import AGUIChatClient
+from fastapi import FastAPI, Header
+
+
+def current_user(x_user: Annotated[str, Header()]) -> str:
+    return x_user
+
+
+app = FastAPI()
+agent = Agent(client=AGUIChatClient(endpoint="http://localhost:8888/"), name="support")
+workflow = WorkflowBuilder(start_executor=AgentExecutor(agent)).build()
+ag_ui.add_agent_framework_fastapi_endpoint(
+    app, workflow, authorization_scope_resolver=current_user
+)  # leaks

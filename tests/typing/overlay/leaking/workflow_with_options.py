@@ -1,0 +1,27 @@
+"""A workflow for every caller, with stores that do not change that."""
+
+from typing import Annotated
+
+from agent_framework import Agent, AgentExecutor, WorkflowBuilder
+from agent_framework_ag_ui import (
+    AGUIChatClient,
+    InMemoryAGUIThreadSnapshotStore,
+    add_agent_framework_fastapi_endpoint,
+)
+from fastapi import FastAPI, Header
+
+
+def current_user(x_user: Annotated[str, Header()]) -> str:
+    return x_user
+
+
+app = FastAPI()
+agent = Agent(client=AGUIChatClient(endpoint="http://localhost:8888/"), name="support")
+workflow = WorkflowBuilder(start_executor=AgentExecutor(agent)).build()
+add_agent_framework_fastapi_endpoint(
+    app,
+    workflow,
+    snapshot_store=InMemoryAGUIThreadSnapshotStore(),
+    detached_runs=True,
+    authorization_scope_resolver=current_user,
+)  # leaks

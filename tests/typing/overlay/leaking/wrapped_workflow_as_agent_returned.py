@@ -1,0 +1,27 @@
+"""A wrapped workflow as an agent, returned under the bare name."""
+
+from typing import Annotated
+
+from agent_framework import Agent, AgentExecutor, WorkflowBuilder
+from agent_framework_ag_ui import (
+    AgentFrameworkAgent,
+    AGUIChatClient,
+    add_agent_framework_fastapi_endpoint,
+)
+from fastapi import FastAPI, Header
+
+
+def current_user(x_user: Annotated[str, Header()]) -> str:
+    return x_user
+
+
+app = FastAPI()
+agent = Agent(client=AGUIChatClient(endpoint="http://localhost:8888/"), name="support")
+workflow = WorkflowBuilder(start_executor=AgentExecutor(agent)).build()
+
+
+def build_runner() -> AgentFrameworkAgent:
+    return AgentFrameworkAgent(workflow.as_agent())  # leaks
+
+
+add_agent_framework_fastapi_endpoint(app, build_runner(), authorization_scope_resolver=current_user)

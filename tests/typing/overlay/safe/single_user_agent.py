@@ -1,0 +1,30 @@
+"""One principal: agents."""
+
+from typing import Annotated
+
+from agent_framework import Agent
+from agent_framework_ag_ui import (
+    AgentFrameworkAgent,
+    AGUIChatClient,
+    add_agent_framework_fastapi_endpoint,
+)
+from fastapi import FastAPI, Header
+
+
+def current_user(x_user: Annotated[str, Header()]) -> str:
+    return x_user
+
+
+app = FastAPI()
+agent = Agent(client=AGUIChatClient(endpoint="http://localhost:8888/"), name="support")
+add_agent_framework_fastapi_endpoint(app, agent, "/a", single_user=True)
+add_agent_framework_fastapi_endpoint(app, AgentFrameworkAgent(agent), "/b", single_user=True)
+add_agent_framework_fastapi_endpoint(
+    app,
+    AgentFrameworkAgent(agent, legacy_session_id_from_thread_id=bool(app.routes)),
+    "/c",
+    single_user=True,
+)
+add_agent_framework_fastapi_endpoint(
+    app, agent, "/d", authorization_scope_resolver=None, single_user=True
+)

@@ -1,0 +1,141 @@
+"""The house: imports point downward, frameworks stay outside, files stay small."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import scoped_registration
+
+PACKAGE = Path(scoped_registration.__path__[0])
+MODULES = {
+    str(path.relative_to(PACKAGE).with_suffix("")).replace("/", "."): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+}
+
+# From the bottom up: a module imports only from those that stand before it here.
+ORDER = [
+    "errors",
+    "keys",
+    "scope",
+    "signatures",
+    "inspection",
+    "acknowledgement",
+    "runtime.__init__",
+    "runtime.report",
+    "runtime.statistics",
+    "runtime.refusals",
+    "runtime.eviction",
+    "runtime.tasks",
+    "runtime.sweeper",
+    "runtime.slot",
+    "runtime.seeking",
+    "runtime.lease",
+    "runtime.single_flight",
+    "runtime.life",
+    "runtime.keeper",
+    "runtime.pool",
+    "modes",
+    "manifest",
+    "registration",
+    "builder",
+    "__init__",
+    "integrations.__init__",
+    "integrations.operations",
+    "integrations.application",
+    "integrations.fastapi",
+    "integrations.agent_framework.upstream",
+    "integrations.agent_framework.targets",
+    "integrations.agent_framework.per_run",
+    "integrations.agent_framework.endpoint",
+    "integrations.agent_framework.mounting",
+    "integrations.agent_framework.builder",
+    "integrations.agent_framework.__init__",
+    "__main__",
+]
+# For checkers alone: a mode names the stage of the builder that it opens.
+UPWARD = {("modes", "builder")}
+FRAMEWORKS = {
+    "agent_framework",
+    "agent_framework_ag_ui",
+    "fastapi",
+    "httpx",
+    "psycopg",
+    "pydantic",
+    "redis",
+    "rich",
+    "starlette",
+    "typer",
+    "uvicorn",
+}
+
+
+def _imported(path: Path) -> Iterator[tuple[ast.stmt, str]]:
+    """Yield the modules that a file imports, in functions and under TYPE_CHECKING too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name} has a relative import"
+            source = node.module or ""
+            for alias in node.names:
+                whole = f"{source}.{alias.name}"
+                yield node, whole if _module(whole) is not None else source
+
+
+def _module(dotted: str) -> str | None:
+    top, _, inside = dotted.partition(".")
+    if top != "scoped_registration":
+        return None
+    for name in (inside, f"{inside}.__init__" if inside else "__init__"):
+        if name in MODULES:
+            return name
+    return None
+
+
+def test_every_module_has_a_place_in_the_order() -> None:
+    assert sorted(ORDER) == sorted(MODULES)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_point_downward(module: str) -> None:
+    upward = {
+        (module, found)
+        for _, dotted in _imported(MODULES[module])
+        if (found := _module(dotted)) is not None and ORDER.index(found) >= ORDER.index(module)
+    }
+    assert upward <= UPWARD
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if "integrations" not in name])
+def test_no_framework_outside_the_integrations(module: str) -> None:
+    imported = {
+        dotted.partition(".")[0]
+        for node, dotted in _imported(MODULES[module])
+        if module != "__main__" or node.col_offset == 0  # a command imports what it needs
+    }
+    assert not imported & FRAMEWORKS
+
+
+def test_importing_the_package_imports_no_framework() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import scoped_registration, sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert "scoped_registration" in loaded
+    assert not loaded & FRAMEWORKS
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_one_file_one_idea(module: str) -> None:
+    lines = MODULES[module].read_text(encoding="utf-8").count("\n")
+    assert lines <= 300, f"{module} has {lines} lines: split it"

@@ -1,0 +1,121 @@
+"""The command line, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from scoped_registration.__main__ import main
+
+_APP = """
+from fastapi import FastAPI
+
+from scoped_registration import RegistrationBuilder, ScopedFactory, SingleUser
+from scoped_registration.integrations.fastapi import attach
+
+
+def user() -> str:
+    return "alice"
+
+
+class Chat:
+    def __init__(self, context: object) -> None: ...
+
+
+app = FastAPI()
+attach(
+    app,
+    RegistrationBuilder("chat").isolation(ScopedFactory(Chat, scope=user)).build(),
+    RegistrationBuilder("desk").isolation(SingleUser.per_thread(Chat)).build(),
+)
+empty = FastAPI()
+nothing = object()
+"""
+_REFUSED = """
+from scoped_registration import RegistrationBuilder
+app = RegistrationBuilder("chat").build()
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "service.py").write_text(_APP)
+    (tmp_path / "refused.py").write_text(_REFUSED)
+    return tmp_path
+
+
+def _run(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "scoped_registration", *words],
+        cwd=place,
+        env={**os.environ, "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("target", ["service:app", "service"])
+def test_manifest_prints_every_registration(place: Path, target: str) -> None:
+    done = _run(place, "manifest", target)
+    assert (done.returncode, done.stderr) == (0, "")
+    listed = json.loads(done.stdout)
+    assert [(one["name"], one["mode"]) for one in listed] == [
+        ("chat", "ScopedFactory"),
+        ("desk", "SingleUser.per_thread"),
+    ]
+    assert listed[0]["declared_at"].startswith("service.py:")
+
+
+def test_manifest_of_an_application_without_registrations(place: Path) -> None:
+    done = _run(place, "manifest", "service:empty")
+    assert (done.returncode, json.loads(done.stdout)) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("absent:app", "absent:app cannot be loaded: No module named 'absent'"),
+        ("service:absent", "cannot be loaded: module 'service' has no attribute 'absent'"),
+        ("", "cannot be loaded"),
+        (":app", "cannot be loaded"),
+        (".service:app", "cannot be loaded"),
+        ("service.py:app", "cannot be loaded"),
+        ("service:nothing", "service:nothing is no FastAPI application"),
+        ("refused:app", "[mode_required] registration 'chat'"),
+    ],
+)
+def test_an_application_that_cannot_be_loaded(place: Path, target: str, said: str) -> None:
+    done = _run(place, "manifest", target)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [(), ("nonsense",), ("manifest",)], ids=str)
+def test_wrong_words_are_answered_with_usage(place: Path, words: tuple[str, ...]) -> None:
+    done = _run(place, *words)
+    assert done.returncode == 2
+    assert "usage: scoped-registration" in done.stderr
+
+
+def test_version(place: Path) -> None:
+    done = _run(place, "--version")
+    assert done.stdout.split() == ["scoped-registration", version("scoped-registration")]
+
+
+def test_main_can_be_called_in_this_process(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(place)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    assert main(["manifest", "service:app"]) == 0
+    assert [one["name"] for one in json.loads(capsys.readouterr().out)] == ["chat", "desk"]
+    assert main(["manifest", "service:nothing"]) == 2
+    assert main(["manifest", "absent:app"]) == 2
