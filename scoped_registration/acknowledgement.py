@@ -138,3 +138,23 @@ def _invalid(problem: str) -> RegistrationError:
         instead=_HOW_TO_ACKNOWLEDGE,
         declared_at=caller(),
     )
+
+
+def check_risks(
+    given: Acknowledgement, carried: frozenset[Risk], *, registration: str, declared_at: str
+) -> None:
+    """Refuse an acknowledgement that misses a risk which the registration carries.
+
+    Raises:
+        RegistrationError: ``risk_not_acknowledged``, naming what is missing.
+    """
+    missing = sorted(carried - given.risks)
+    if missing:
+        names = ", ".join(f"Risk.{risk.name}" for risk in missing)
+        raise RegistrationError(
+            ReasonCode.RISK_NOT_ACKNOWLEDGED,
+            f"sharing this target carries {names}, which the acknowledgement does not name",
+            instead=f"add {names} to risks=, or isolate with ScopedFactory",
+            registration=registration,
+            declared_at=declared_at,
+        )

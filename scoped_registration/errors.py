@@ -13,7 +13,6 @@ import types
 import typing
 from collections.abc import Callable
 from enum import StrEnum
-from pathlib import Path
 
 from typing_extensions import override
 
@@ -21,7 +20,7 @@ __all__ = ["ReasonCode", "RegistrationError"]
 
 # Frames that stand between a declaration and this package: its own, the constructors that
 # attrs writes, and the call of `SingleUser[Chat](...)`.
-_INSIDE = (f"{Path(__file__).parent}{os.sep}", "<attrs generated", typing.__file__)
+_INSIDE = (os.path.dirname(__file__) + os.sep, "<attrs generated", typing.__file__)  # noqa: PTH120
 
 
 class ReasonCode(StrEnum):
@@ -198,4 +197,4 @@ def source_of(function: object) -> str:
 def short_place(place: str) -> str:
     """Name a file without the directories of this machine."""
     path, _, line = place.rpartition(":")
-    return f"{Path(path).name}:{line}"
+    return f"{os.path.basename(path)}:{line}"  # noqa: PTH119

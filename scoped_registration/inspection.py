@@ -58,25 +58,31 @@ def refuse_bad_calls(
     """
     found = vars(cls)[method]
     original: Callable[..., object] = getattr(found, "__func__", found)
-    signature = inspect.signature(original)
     called = cls.__qualname__ if method == "__init__" else f"{cls.__qualname__}.{method}"
 
     @functools.wraps(original)
     def checked(*args: object, **kwargs: object) -> object:
         try:
+            return original(*args, **kwargs)
+        except RegistrationError:
+            _close_coroutines(*args, *kwargs.values())
+            raise
+        except TypeError:
             try:
-                signature.bind(*args, **kwargs)
+                inspect.signature(original).bind(*args, **kwargs)
             except TypeError as error:
+                _close_coroutines(*args, *kwargs.values())
                 raise RegistrationError(
                     code, f"{called}: {error}", instead=instead, declared_at=caller()
                 ) from None
-            return original(*args, **kwargs)
-        except RegistrationError:
-            for argument in (*args, *kwargs.values()):
-                close_coroutine(argument)
-            raise
+            raise  # the arguments fit: it is the user's own
 
     setattr(cls, method, staticmethod(checked) if isinstance(found, staticmethod) else checked)
+
+
+def _close_coroutines(*arguments: object) -> None:
+    for argument in arguments:
+        close_coroutine(argument)
 
 
 def check_instance(target: object, where: str) -> None:

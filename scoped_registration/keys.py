@@ -8,7 +8,6 @@ and its length, and because a class that is compared by a rule of its own is ref
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import types
 from collections.abc import Iterable
 from enum import Enum
@@ -47,6 +46,8 @@ def scope_digest(registration: str, scope_text: str) -> str:
 
 
 def _digest(*parts: str) -> str:
+    import hashlib  # noqa: PLC0415  # it loads OpenSSL, which a declaration does not need
+
     text = "".join(map(_text, parts))
     return f"sr1-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
@@ -153,7 +154,7 @@ def _encode_parts(value: object, parts: list[tuple[str, object]], depth: int) ->
     return f"t{head}{len(encoded)}({''.join(encoded)})"
 
 
-def _encode_own_key(value: Any) -> str:  # noqa: ANN401  # it has a method scope_key
+def _encode_own_key(value: Any) -> str:  # it has a method scope_key
     key: object = value.scope_key()
     if not isinstance(key, str):
         close_coroutine(key)

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     # The one upward import, for types alone: a mode names the stage that it opens, so that
     # `isolation` needs no overloads, and a checker reports a mistake where it was made.
     from scoped_registration.builder import (
-        PerThreadBuilder,
-        ScopedBuilder,
-        SharedBuilder,
-        SingleUserBuilder,
+        PerThreadBuilder,  # noqa: F401  # named in a base class below, as a string
+        ScopedBuilder,  # noqa: F401
+        SharedBuilder,  # noqa: F401
+        SingleUserBuilder,  # noqa: F401
     )
 
 __all__ = [

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import enum
-import threading
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Final, Generic, Literal, final
+from typing import TYPE_CHECKING, Any, Final, Generic, final
 
 import attrs
 from typing_extensions import TypeVar, override
 
-from scoped_registration.errors import ReasonCode, RegistrationError, describe_type, source_of
-from scoped_registration.manifest import Description, Json
+from scoped_registration.errors import describe_type, source_of
+from scoped_registration.manifest import Description
 from scoped_registration.modes import Mode, PersistentShared, PerThread, ScopedFactory, SingleUser
-from scoped_registration.runtime.eviction import Bounds
-from scoped_registration.runtime.life import Given, Life, Made
-from scoped_registration.runtime.pool import Pool
-from scoped_registration.runtime.slot import Key, Policy
-from scoped_registration.runtime.statistics import PoolStatistics
+from scoped_registration.owner import OwnerPin
 from scoped_registration.scope import ScopeValue, check_thread_id, scope_text
+from scoped_registration.settings import UNSET, Settings, Unset, given, made, pool_of
 
-# Any: what a factory returns is unwrapped on the way to the target, so a life's and a mode's
-# own product types are not the registration's.
+if TYPE_CHECKING:
+    from scoped_registration.runtime.life import Life
+    from scoped_registration.runtime.slot import Key
+    from scoped_registration.runtime.statistics import PoolStatistics
+
+# Any: what a factory returns is unwrapped on the way to the target.
 
 __all__ = [
+    "PerThreadRegistration",
     "Registration",
     "ScopedRegistration",
     "SharedRegistration",
     "SingleUserRegistration",
-    "PerThreadRegistration",
 ]
 
 T = TypeVar("T")
@@ -36,37 +35,19 @@ T_co = TypeVar("T_co", covariant=True)
 S = TypeVar("S", bound=ScopeValue)
 
 
-class _Unset(enum.Enum):
-    UNSET = "unset"
-
-
-UNSET: Final = _Unset.UNSET
 _THE_ONE: Final[Key] = ("", "")
-
-
-@attrs.frozen(kw_only=True)
-class Settings:
-    """What the stages of a builder have collected."""
-
-    name: str
-    declared_at: str
-    path: str | None = None
-    bounds: Bounds = attrs.field(factory=Bounds)
-    policy: Policy | None = attrs.field(factory=Policy)
 
 
 class Registration(Generic[T_co]):
     """A target, bound to its isolation mode.
 
-    It works without an application, and can be started again: shutdown closes its
-    instances, and the next lease begins anew. Only `aclose` is final.
+    It works without an application. After a shutdown the next lease begins anew; only
+    `aclose` is final.
     """
 
     def __init__(self, settings: Settings, life: Life[Any]) -> None:
         self._settings = settings
-        self._pool: Pool[Any] = Pool(
-            settings.name, life, bounds=settings.bounds, policy=settings.policy
-        )
+        self._pool = pool_of(settings, life)
 
     @property
     def name(self) -> str:
@@ -108,21 +89,12 @@ class Registration(Generic[T_co]):
 
     def _describe(self, mode: Mode, **more: Any) -> Description:
         settings = self._settings
-        options: dict[str, Json] = {}
-        if isinstance(mode, PerThread | ScopedFactory):
-            options |= attrs.asdict(settings.bounds)
-        if settings.policy is not None:
-            options |= {
-                "concurrency": settings.policy.mode,
-                "max_waiting": settings.policy.max_waiting,
-                "wait_timeout": settings.policy.wait_timeout,
-            }
         return Description(
             name=settings.name,
             mode=mode.label,
             meaning=mode.meaning,
             path=settings.path,
-            options=options,
+            options=settings.options(bounded=isinstance(mode, PerThread | ScopedFactory)),
             declared_at=settings.declared_at,
             **more,
         )
@@ -133,27 +105,11 @@ class _Guarded(Registration[T_co]):
 
     def __init__(self, settings: Settings, life: Life[Any]) -> None:
         super().__init__(settings, life)
-        self._owner: str | None = None
-        self._owner_mutex = threading.Lock()
+        self._owner = OwnerPin(settings.name)
 
     def admit(self, principal: object) -> None:
-        """Let the pinned principal pass.
-
-        Raises:
-            RegistrationError: ``owner_mismatch`` for another one, ``scope_missing`` or
-                ``scope_type_unsupported`` for what is no principal.
-        """
-        text = scope_text(principal)
-        with self._owner_mutex:
-            self._owner = self._owner or text
-            if self._owner == text:
-                return
-        raise RegistrationError(
-            ReasonCode.OWNER_MISMATCH,
-            "another principal than the first one called a SingleUser registration",
-            instead="declare ScopedFactory to serve several principals",
-            registration=self.name,
-        )
+        """Let the pinned principal pass; see `OwnerPin.admit`."""
+        self._owner.admit(principal)
 
 
 @final
@@ -163,7 +119,7 @@ class SingleUserRegistration(_Guarded[T_co]):
     def __init__(
         self, settings: Settings, mode: SingleUser[T_co], life: Life[Any] | None = None
     ) -> None:
-        super().__init__(settings, life or Given(mode.target))
+        super().__init__(settings, life or given(mode.target))
         self._mode = mode
 
     @property
@@ -195,7 +151,7 @@ class PerThreadRegistration(_Guarded[T_co]):
         self, settings: Settings, mode: PerThread[Any], life: Life[Any] | None = None
     ) -> None:
         bounds = attrs.evolve(settings.bounds, max_per_scope=None)  # one principal: no shares
-        super().__init__(attrs.evolve(settings, bounds=bounds), life or Made(mode.factory))
+        super().__init__(attrs.evolve(settings, bounds=bounds), life or made(mode.factory))
         self._mode = mode
 
     @property
@@ -215,12 +171,10 @@ class PerThreadRegistration(_Guarded[T_co]):
         """
         return self._pool.lease(self._key(thread_id), self.name)
 
-    def invalidate(self, *, thread_id: str | Literal[_Unset.UNSET] = UNSET) -> int:
+    def invalidate(self, *, thread_id: str | Unset = UNSET) -> int:
         """Retire the instances of one thread, or of all; see `ScopedRegistration.invalidate`."""
-        if thread_id is UNSET:
-            return self._pool.invalidate(lambda key: True)
-        chosen = self._key(thread_id)
-        return self._pool.invalidate(lambda key: key == chosen)
+        chosen = None if thread_id is UNSET else self._key(thread_id)
+        return self._pool.invalidate(lambda key: chosen in (None, key))
 
     @override
     def describe(self) -> Description:
@@ -238,7 +192,7 @@ class ScopedRegistration(Registration[T_co], Generic[T_co, S]):
     def __init__(
         self, settings: Settings, mode: ScopedFactory[Any, Any], life: Life[Any] | None = None
     ) -> None:
-        super().__init__(settings, life or Made(mode.factory))
+        super().__init__(settings, life or made(mode.factory))
         self._mode = mode
 
     @property
@@ -271,8 +225,8 @@ class ScopedRegistration(Registration[T_co], Generic[T_co, S]):
     def invalidate(
         self,
         *,
-        scope: S | Literal[_Unset.UNSET] = UNSET,
-        thread_id: str | Literal[_Unset.UNSET] = UNSET,
+        scope: S | Unset = UNSET,
+        thread_id: str | Unset = UNSET,
     ) -> int:
         """Retire instances: no new lease of them, closed as soon as they are idle.
 
@@ -317,7 +271,7 @@ class SharedRegistration(Registration[T_co]):
     def __init__(
         self, settings: Settings, mode: PersistentShared[T_co], life: Life[Any] | None = None
     ) -> None:
-        super().__init__(settings, life or Given(mode.target))
+        super().__init__(settings, life or given(mode.target))
         self._mode = mode
 
     @property
@@ -345,24 +299,4 @@ class SharedRegistration(Registration[T_co]):
             target=describe_type(mode.target),
             scope=None if mode.access is None else f"access only: {source_of(mode.access)}",
             acknowledgement=mode.acknowledgement,
-        )
-
-
-def check_risks(
-    name: str, declared_at: str, mode: PersistentShared[Any], carried: frozenset[Any]
-) -> None:
-    """Refuse an acknowledgement that misses a risk which the registration carries.
-
-    Raises:
-        RegistrationError: ``risk_not_acknowledged``, naming what is missing.
-    """
-    missing = sorted(carried - mode.acknowledgement.risks)
-    if missing:
-        names = ", ".join(f"Risk.{risk.name}" for risk in missing)
-        raise RegistrationError(
-            ReasonCode.RISK_NOT_ACKNOWLEDGED,
-            f"sharing this target carries {names}, which the acknowledgement does not name",
-            instead=f"add {names} to risks=, or isolate with ScopedFactory",
-            registration=name,
-            declared_at=declared_at,
         )

@@ -83,7 +83,7 @@ class ScopeResolver(Protocol[S_co]):
     """
 
     # A dependency declares parameters of its own, which FastAPI fills.
-    def __call__(self, *args: Any, **kwargs: Any) -> Awaitable[S_co] | S_co:  # noqa: ANN401
+    def __call__(self, *args: Any, **kwargs: Any) -> Awaitable[S_co] | S_co:
         """Return who calls."""
         ...
 

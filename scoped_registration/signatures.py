@@ -56,7 +56,7 @@ def hints_of(function: object) -> dict[str, Any]:
     return found
 
 
-def returned_by(resolver: object) -> Any:  # noqa: ANN401  # an annotation, of whatever kind
+def returned_by(resolver: object) -> Any:  # an annotation, of whatever kind
     """Return the annotated result of a resolver; of a class, the class."""
     resolver = _without_partial(resolver)
     return resolver if isinstance(resolver, type) else hints_of(resolver).get("return", Any)

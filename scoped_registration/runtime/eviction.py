@@ -1,4 +1,4 @@
-"""Bounds of a pool, and who leaves when room or time runs out.
+"""Who leaves a pool when room or time runs out.
 
 Only idle instances leave: one that is leased, awaited or pinned by a pending request
 stays (promise P4). Everything here is arithmetic over slots; nothing is closed here.
@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-import attrs
+from scoped_registration.runtime.options import Bounds
 
-from scoped_registration.errors import ReasonCode, RegistrationError, caller
-
-__all__ = ["Bounds", "Candidate", "Room", "expiry", "least_recently_used"]
+__all__ = ["Candidate", "Room", "expiry", "least_recently_used"]
 
 
 class Candidate(Protocol):
@@ -47,52 +45,6 @@ class Candidate(Protocol):
 
 
 CandidateT = TypeVar("CandidateT", bound=Candidate)
-
-
-def _limit(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise invalid_option(attribute.name, "a positive int, or None for no bound")
-
-
-def _optional_seconds(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
-    if value is not None and not is_seconds(value):
-        raise invalid_option(attribute.name, "a positive number of seconds, or None for never")
-
-
-def _seconds(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
-    if not is_seconds(value):
-        raise invalid_option(attribute.name, "a positive number of seconds")
-
-
-def is_seconds(value: object) -> bool:
-    """Tell whether a value is a positive, finite number of seconds."""
-    return (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and math.isfinite(value)
-        and value > 0
-    )
-
-
-def invalid_option(name: str, wanted: str) -> RegistrationError:
-    """Return the refusal of an option's value."""
-    return RegistrationError(
-        ReasonCode.OPTION_INVALID, f"{name} must be {wanted}", declared_at=caller()
-    )
-
-
-@attrs.frozen(kw_only=True)
-class Bounds:
-    """How many instances live, and for how long (promise P7)."""
-
-    max_instances: int | None = attrs.field(default=1000, validator=_limit)
-    max_per_scope: int | None = attrs.field(default=100, validator=_limit)
-    idle_ttl: float | None = attrs.field(default=3600.0, validator=_optional_seconds)
-    max_age: float | None = attrs.field(default=None, validator=_optional_seconds)
-    pin_ttl: float = attrs.field(default=86400.0, validator=_seconds)
-    close_timeout: float = attrs.field(default=10.0, validator=_seconds)
 
 
 class Room:

@@ -14,8 +14,9 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from scoped_registration.errors import ReasonCode, RegistrationError
-from scoped_registration.runtime.eviction import Bounds, Room, expiry
+from scoped_registration.runtime.eviction import Room, expiry
 from scoped_registration.runtime.life import Life, LoopEndedError
+from scoped_registration.runtime.options import Bounds
 from scoped_registration.runtime.refusals import BUSY, build_refusal, refusal
 from scoped_registration.runtime.report import log, report_failure
 from scoped_registration.runtime.seeking import Seekers

@@ -13,11 +13,11 @@ from typing import Generic, TypeVar
 import attrs
 
 from scoped_registration.errors import ReasonCode
-from scoped_registration.runtime.eviction import Bounds
 from scoped_registration.runtime.keeper import Keeper
 from scoped_registration.runtime.lease import Lease
 from scoped_registration.runtime.life import Life
-from scoped_registration.runtime.slot import Key, Policy, Slot, State, Waiter
+from scoped_registration.runtime.options import Bounds, Policy
+from scoped_registration.runtime.slot import Key, Slot, State, Waiter
 from scoped_registration.runtime.statistics import PoolStatistics
 from scoped_registration.scope import set_current
 

@@ -7,46 +7,18 @@ import contextlib
 import contextvars
 from collections import deque
 from enum import Enum
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
-import attrs
-
-from scoped_registration.errors import ReasonCode, RegistrationError, caller
-from scoped_registration.runtime.eviction import invalid_option, is_seconds
+from scoped_registration.errors import RegistrationError
 from scoped_registration.runtime.tasks import Owner, on_loop
 from scoped_registration.scope import ScopeContext, set_current
 
-__all__ = ["Key", "Policy", "Slot", "State", "Waiter"]
+__all__ = ["Key", "Slot", "State", "Waiter"]
 
 T = TypeVar("T")
 
 Key = tuple[str, str]
 """The canonical text of the scope, and the thread id."""
-
-
-@attrs.frozen(kw_only=True)
-class Policy:
-    """What happens to a second run of a key that is busy (promise P6)."""
-
-    mode: Literal["queue", "reject"] = "queue"
-    max_waiting: int = 16
-    wait_timeout: float = 30.0
-
-    def __attrs_post_init__(self) -> None:
-        if self.mode not in ("queue", "reject"):
-            raise RegistrationError(
-                ReasonCode.OPTION_INVALID,
-                'the concurrency policy must be "queue" or "reject"',
-                declared_at=caller(),
-            )
-        if not _is_count(self.max_waiting):
-            raise invalid_option("max_waiting", "an int, zero or more")
-        if not is_seconds(self.wait_timeout):
-            raise invalid_option("wait_timeout", "a positive number of seconds")
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 class State(Enum):

@@ -3,8 +3,7 @@ from typing import Annotated, Any, Generic, TypedDict
 from ag_ui.core import Interrupt as Interrupt
 from ag_ui.core import ResumeEntry as ResumeEntry
 from agent_framework import ChatOptions
-from pydantic import BaseModel
-from pydantic import BeforeValidator as BeforeValidator
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 from typing_extensions import TypeVar
 
 AGUIChatOptionsT = TypeVar(

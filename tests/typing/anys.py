@@ -10,7 +10,6 @@ import ast
 import io
 import tokenize
 from collections.abc import Iterator
-from pathlib import Path
 
 from tests.typing.checkers import ROOT
 

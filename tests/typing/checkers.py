@@ -100,7 +100,9 @@ def _execute(project: Project, *command: str | Path) -> str:
         env={key: value for key, value in os.environ.items() if key not in _FOREIGN},
     )
     if done.returncode not in (0, 1):
-        raise CheckerFailedError(f"{command[0]}: status {done.returncode}\n{done.stdout}{done.stderr}")
+        raise CheckerFailedError(
+            f"{command[0]}: status {done.returncode}\n{done.stdout}{done.stderr}"
+        )
     return done.stdout
 
 
@@ -136,7 +138,9 @@ def _mypy_ini(project: Project) -> str:
 
 def _mypy(project: Project) -> Iterable[Diagnostic]:
     (project.root / "mypy.ini").write_text(_mypy_ini(project))
-    cache = _CACHE if project.uses_this_environment else project.root / ".mypy_cache"
+    # One for each kind of run: two processes at a time do not share one.
+    kind = "-".join([project.version, *(Path(folder).name for folder in project.folders)])
+    cache = (_CACHE if project.uses_this_environment else project.root / ".mypy_cache") / kind
     output = _execute(
         project,
         *(_tool("mypy"), "--config-file", "mypy.ini", "--cache-dir", cache),

@@ -95,17 +95,18 @@ def _read(kind: str) -> Iterator[Line]:
                     code=text[: found.start()],
                     rule=found["rule"],
                     id=found["id"],
-                    expected={name: code for name, code in pairs},
+                    expected={part[0]: part[1] for part in pairs},
                 )
 
 
-def copy(root: Path, *kinds: str) -> Project:
+def copy(root: Path, *kinds: str, version: str = "3.11") -> Project:
     """Put the corpora where no checkout is near, so that the installed package is checked."""
     for kind in (*kinds, "given"):
         shutil.copytree(
             HERE / kind, root / FOLDER / kind, ignore=shutil.ignore_patterns("__pycache__")
         )
-    return Project(root, tuple(f"{FOLDER}/{kind}" for kind in (*kinds, "given")))
+    folders = tuple(f"{FOLDER}/{kind}" for kind in (*kinds, "given"))
+    return Project(root, folders, version=version)
 
 
 @attrs.frozen
@@ -180,7 +181,9 @@ def fill_in() -> None:
         for checker in CHECKERS:
             outcome = judge(checker, checker.run(project))
             for line in read("reject"):
-                errors = [each for each in outcome.reported.get(line.place, ()) if each.level == "error"]
+                errors = [
+                    each for each in outcome.reported.get(line.place, ()) if each.level == "error"
+                ]
                 codes = [each.code for each in errors if each.code]
                 first = [code for code in codes if not _CONSEQUENCES.fullmatch(code)] or codes
                 marks[line.place].setdefault(checker.column, first[0] if first else "MISSED")

@@ -21,6 +21,8 @@ _DATA = frozenset({"errors", "manifest", "runtime.statistics"})
 _MADE_BY_THE_LIBRARY = frozenset(
     {"Declaration", "Leased", "PerThread", "Registration", "ScopeContext", "Stage", "_Guarded"}
 )
+# The class behind a function whose signature names its base.
+_HIDDEN = frozenset({"PerRun"})
 # A type parameter that holds private settings: no user can see it.
 _PRIVATE_PARAMETERS = frozenset({"Settings", "EndpointSettings", "SettingsT"})
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -85,11 +87,34 @@ class _Module:
         public = self._public_names()
         for node in self.tree.body:
             if isinstance(node, ast.ClassDef):
-                yield from self._class(node)
+                if node.name not in _HIDDEN and not self._is_private(node):
+                    yield from self._class(node)
             elif isinstance(node, _Function) and node.name in public:
                 yield from self._function(node, node.name, _siblings(self.tree.body, node))
             elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                 yield from self._assigned(node.value, ast.unparse(node).split("=")[0].strip())
+
+    def _is_private(self, node: ast.ClassDef) -> bool:
+        """Tell whether no public class is made of a class, and no alias names it."""
+        if not node.name.startswith("_"):
+            return False
+        others = (each for each in self.tree.body if each is not node)
+        declared = (
+            base
+            for each in others
+            for base in (
+                each.bases
+                if isinstance(each, ast.ClassDef)
+                else [each.value]
+                if isinstance(each, ast.AnnAssign) and each.value is not None
+                else []
+            )
+        )
+        return not any(
+            isinstance(name, ast.Name) and name.id == node.name
+            for base in declared
+            for name in ast.walk(base)
+        )
 
     def _public_names(self) -> set[str]:
         for node in self.tree.body:
@@ -123,9 +148,7 @@ class _Module:
 
     def _member(self, cls: ast.ClassDef, node: _Function, *, is_protocol: bool) -> Iterator[Mutant]:
         name = f"{cls.name}.{node.name}"
-        if node.name == "__init__" and (
-            cls.name in _MADE_BY_THE_LIBRARY or _takes_settings(node)
-        ):
+        if node.name == "__init__" and (cls.name in _MADE_BY_THE_LIBRARY or _takes_settings(node)):
             return
         if node.name.startswith("_") and node.name != "__init__" and not is_protocol:
             return
@@ -158,9 +181,8 @@ class _Module:
                 yield self._replaced(annotation, "Any", f"{name}: {argument.arg} is Any")
         if arguments.kwonlyargs and arguments.vararg is None:
             yield self._without_star(node, f"{name}: positional arguments")
-        if node.returns is not None and node.name != "__init__":
-            if ast.unparse(node.returns) != "Any":
-                yield self._replaced(node.returns, "Any", f"{name}: returns Any")
+        if node.returns is not None and ast.unparse(node.returns) not in ("Any", "None"):
+            yield self._replaced(node.returns, "Any", f"{name}: returns Any")
 
     def _assigned(self, value: ast.expr, name: str) -> Iterator[Mutant]:
         if isinstance(value, ast.Call) and ast.unparse(value.func) == "TypeVar":
@@ -171,7 +193,9 @@ class _Module:
             for member in _members(value):
                 if member is not value:
                     yield self._replaced(
-                        member, "Never", f"{name.split(':')[0]}: without {ast.unparse(member)}"
+                        member,
+                        "Never",
+                        f"{name.split(':', maxsplit=1)[0]}: without {ast.unparse(member)}",
                     )
 
     def _optional(self, arguments: list[ast.arg], what: str) -> Mutant:

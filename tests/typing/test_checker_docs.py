@@ -35,12 +35,10 @@ def section(checker: str) -> Section:
 
 
 PROGRAM = blocks(PAGE.split("\n## ")[0])["python"]
-LINE = next(
-    number for number, text in enumerate(PROGRAM.splitlines(), 1) if ".isolation(" in text
-)
-SAFE = PROGRAM.replace("import RegistrationBuilder", "import RegistrationBuilder, SingleUser").replace(
-    "isolation(Chat())", "isolation(SingleUser(Chat()))"
-)
+LINE = next(number for number, text in enumerate(PROGRAM.splitlines(), 1) if ".isolation(" in text)
+SAFE = PROGRAM.replace(
+    "import RegistrationBuilder", "import RegistrationBuilder, SingleUser"
+).replace("isolation(Chat())", "isolation(SingleUser(Chat()))")
 
 
 @pytest.fixture

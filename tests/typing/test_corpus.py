@@ -110,16 +110,40 @@ def test_impossible_cells_are_listed_and_few() -> None:
 
 
 def test_every_kind_of_factory_and_resolver_is_accepted() -> None:
-    kinds = """
-        function async-function asynccontextmanager contextmanager class classmethod staticmethod
-        bound-method async-bound-method partial async-partial lambda callable-object
-        async-callable-object cached
-    """.split()
+    kinds = [
+        "function",
+        "async-function",
+        "asynccontextmanager",
+        "contextmanager",
+        "class",
+        "classmethod",
+        "staticmethod",
+        "bound-method",
+        "async-bound-method",
+        "partial",
+        "async-partial",
+        "lambda",
+        "callable-object",
+        "async-callable-object",
+        "cached",
+    ]
     assert {f"factory-{kind}" for kind in kinds} <= set(ACCEPT)
     assert {f"per-thread-{kind}" for kind in kinds} <= set(ACCEPT)
-    resolvers = """
-        resolver-function resolver-async resolver-nested resolver-object resolver-async-object
-        resolver-partial resolver-method resolver-lambda resolver-newtype value-class-dataclass
-        value-dataclass value-attrs-frozen value-pydantic value-pair value-union
-    """.split()
+    resolvers = [
+        "resolver-function",
+        "resolver-async",
+        "resolver-nested",
+        "resolver-object",
+        "resolver-async-object",
+        "resolver-partial",
+        "resolver-method",
+        "resolver-lambda",
+        "resolver-newtype",
+        "value-class-dataclass",
+        "value-dataclass",
+        "value-attrs-frozen",
+        "value-pydantic",
+        "value-pair",
+        "value-union",
+    ]
     assert set(resolvers) <= set(ACCEPT)

@@ -145,7 +145,9 @@ def test_nothing_else_is_reported(run: tuple[str, list[Diagnostic]]) -> None:
     follows = {(each.path, each.line) for each in found if each.code in ("type-var", "arg-type")}
     other = {(each.path, each.line) for each in found} - lines - follows
     if checker == "pyright":
-        other -= {(path, line + 1) for name, (path, line, _) in places(checker) if name == "agui-R2"}
+        other -= {
+            (path, line + 1) for name, (path, line, _) in places(checker) if name == "agui-R2"
+        }
     assert other == set()
 
 

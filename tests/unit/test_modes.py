@@ -1,6 +1,6 @@
 """Bad declarations of a mode, promise P1: refused where they stand, with what to write instead."""
 
-# ruff: noqa: ANN401  # these tests try what no type admits
+# these tests try what no type admits
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ The proof is a reader: it gets the shape of a value back from its text, knowing 
 of the value. A text that can be read in one way only stands for one value only.
 """
 
-# ruff: noqa: ANN401  # these tests try what no type admits
+# these tests try what no type admits
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What cannot be a scope: the rule of each leaf, and no principal in a text about it."""
 
-# ruff: noqa: ANN401  # these tests try what no type admits
+# these tests try what no type admits
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ from agent_framework_ag_ui import (
 from fastapi import FastAPI
 from typing_extensions import TypeVar
 
-from scoped_registration.builder import Declaration, PoolStage, Stage, ThreadPoolStage
 from scoped_registration.errors import ReasonCode, RegistrationError, caller, describe_type
 from scoped_registration.integrations.agent_framework.mounting import (
     EndpointSettings,
@@ -23,7 +22,7 @@ from scoped_registration.integrations.agent_framework.mounting import (
     mount,
 )
 from scoped_registration.integrations.agent_framework.per_run import PerRun
-from scoped_registration.integrations.agent_framework.targets import is_agent, stores_of
+from scoped_registration.integrations.agent_framework.runners import is_agent, stores_of
 from scoped_registration.modes import Mode, PersistentShared, PerThread, ScopedFactory, SingleUser
 from scoped_registration.registration import (
     PerThreadRegistration,
@@ -33,6 +32,7 @@ from scoped_registration.registration import (
     SingleUserRegistration,
 )
 from scoped_registration.scope import ScopeValue
+from scoped_registration.stages import Declaration, PoolStage, Stage, ThreadPoolStage
 
 # Any: the implementation of an overload is seen by nobody, its overloads are.
 

@@ -15,7 +15,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import anyio
 from ag_ui.core import BaseEvent, RunFinishedEvent
@@ -27,7 +27,7 @@ from starlette.requests import HTTPConnection
 from typing_extensions import override
 
 from scoped_registration.errors import RegistrationError
-from scoped_registration.integrations.agent_framework.targets import (
+from scoped_registration.integrations.agent_framework.runners import (
     Runner,
     Target,
     is_spent,
@@ -211,12 +211,11 @@ class Admission:
         return runner_for(target, self._snapshots, self._checkpoints)
 
 
-def _retire(registration: Any, principal: object, thread_id: str) -> None:  # noqa: ANN401
+def _retire(registration: Any, principal: object, thread_id: str) -> None:
     """Let the next request of this key begin with a new instance, where there is a factory."""
     match registration:
         case ScopedRegistration():
-            scoped: ScopedRegistration[Any, Any] = registration
-            scoped.invalidate(scope=principal, thread_id=thread_id)
+            cast("Any", registration).invalidate(scope=principal, thread_id=thread_id)
         case PerThreadRegistration():
             registration.invalidate(thread_id=thread_id)
         case _:

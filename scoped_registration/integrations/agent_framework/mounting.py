@@ -15,9 +15,9 @@ from agent_framework_ag_ui import (
 )
 from fastapi import FastAPI
 
-from scoped_registration.acknowledgement import Risk
+from scoped_registration.acknowledgement import Risk, check_risks
 from scoped_registration.errors import ReasonCode, RegistrationError
-from scoped_registration.integrations.agent_framework import targets
+from scoped_registration.integrations.agent_framework import runners, targets
 from scoped_registration.integrations.agent_framework.endpoint import Admission, Endpoint
 from scoped_registration.integrations.agent_framework.per_run import PerRun
 from scoped_registration.integrations.application import Application
@@ -27,14 +27,13 @@ from scoped_registration.registration import (
     PerThreadRegistration,
     Registration,
     ScopedRegistration,
-    Settings,
     SharedRegistration,
     SingleUserRegistration,
-    check_risks,
 )
 from scoped_registration.runtime.life import Given, Life, Made
 from scoped_registration.runtime.single_flight import Factory
 from scoped_registration.scope import ScopeContext
+from scoped_registration.settings import Settings
 
 # Any: every registration is mounted alike, whatever its target's type.
 
@@ -102,7 +101,7 @@ def _add_endpoint(
 def _register(mode: Mode, settings: EndpointSettings) -> Registration[Any]:
     match mode:
         case SingleUser():
-            factory = targets.threaded_factory_of(mode.target)
+            factory = runners.threaded_factory_of(mode.target)
             if factory is None:
                 return SingleUserRegistration(settings, mode)
             return _register_threads(mode, factory, settings)
@@ -143,27 +142,27 @@ def _register_threads(
 
 def _with_carried_stores(mode: Mode, settings: EndpointSettings) -> EndpointSettings:
     """Return the settings with the stores of a runner of which only the factory is used."""
-    if not isinstance(mode, SingleUser) or targets.threaded_factory_of(mode.target) is None:
+    if not isinstance(mode, SingleUser) or runners.threaded_factory_of(mode.target) is None:
         return settings
     runner: AgentFrameworkWorkflow = mode.target
     return attrs.evolve(
         settings,
-        snapshots=targets.given(settings.snapshots, runner.snapshot_store),
-        checkpoints=targets.given(settings.checkpoints, runner.checkpoint_storage),
+        snapshots=runners.given(settings.snapshots, runner.snapshot_store),
+        checkpoints=runners.given(settings.checkpoints, runner.checkpoint_storage),
     )
 
 
 def _made(factory: Factory, settings: EndpointSettings) -> Made[Any]:
     def accept(product: object) -> None:
         targets.check_product(product)
-        if settings.checkpoints is not None and targets.is_agent(product):
+        if settings.checkpoints is not None and runners.is_agent(product):
             raise _refusal(
                 ReasonCode.CHECKPOINT_NEEDS_WORKFLOW,
                 "the factory returned an agent, and agents have no checkpoints",
                 "leave .checkpoints(...) out",
                 settings,
             )
-        for option, carried in targets.stores_of(product).items():
+        for option, carried in runners.stores_of(product).items():
             declared = getattr(settings, option)
             if None not in (carried, declared) and carried is not declared:
                 raise _refusal(
@@ -173,12 +172,17 @@ def _made(factory: Factory, settings: EndpointSettings) -> Made[Any]:
                     settings,
                 )
 
-    return Made(factory, accept=accept, manager=targets.manager_of_product)
+    return Made(factory, accept=accept, manager=runners.manager_of_product)
 
 
 def _check_shared_risks(mode: PersistentShared[Any], settings: EndpointSettings) -> None:
-    check_risks(settings.name, settings.declared_at, mode, targets.SHARED_RISKS)
-    checkpoints = targets.given(settings.checkpoints, targets.checkpoints_of(mode.target))
+    check_risks(
+        mode.acknowledgement,
+        targets.SHARED_RISKS,
+        registration=settings.name,
+        declared_at=settings.declared_at,
+    )
+    checkpoints = runners.given(settings.checkpoints, runners.checkpoints_of(mode.target))
     if checkpoints is not None and Risk.CHECKPOINT_CONTENTS not in mode.acknowledgement.risks:
         raise _refusal(
             ReasonCode.CHECKPOINT_OF_SHARED_STATE,
@@ -192,9 +196,9 @@ def _refuse_second_runner(application: Application, mode: Mode, settings: Endpoi
     if not isinstance(mode, SingleUser | PersistentShared):
         return
     for other in application.registrations:
-        if isinstance(other, SingleUserRegistration | SharedRegistration) and targets.served(
+        if isinstance(other, SingleUserRegistration | SharedRegistration) and runners.served(
             other.mode.target
-        ) is targets.served(mode.target):
+        ) is runners.served(mode.target):
             raise _refusal(
                 ReasonCode.RUNNER_ALREADY_REGISTERED,
                 f"its target is served by registration {other.name!r} already, "

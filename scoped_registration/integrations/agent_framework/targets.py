@@ -6,15 +6,11 @@ reason code, before anything is served.
 
 from __future__ import annotations
 
-import copy
 import inspect
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from typing import TypeAlias, TypeVar, cast
+from typing import cast
 
 from agent_framework import (
-    BaseAgent,
-    CheckpointStorage,
     FunctionalWorkflow,
     FunctionalWorkflowAgent,
     FunctionalWorkflowDefinition,
@@ -22,36 +18,22 @@ from agent_framework import (
     SupportsAgentRun,
     Workflow,
     WorkflowAgent,
-    WorkflowRunState,
 )
 from agent_framework_ag_ui import (
     AgentFrameworkAgent,
     AgentFrameworkWorkflow,
-    AGUIThreadSnapshotStore,
 )
 
 from scoped_registration.acknowledgement import Risk
 from scoped_registration.errors import ReasonCode, RegistrationError, describe_type
-from scoped_registration.integrations.agent_framework.upstream import (
-    built_in_checkpoints_of,
-    workflow_factory_of,
-)
-from scoped_registration.runtime.single_flight import manager_of
+from scoped_registration.integrations.agent_framework.runners import overrides_run
+from scoped_registration.integrations.agent_framework.upstream import workflow_factory_of
 
-__all__ = ["Runner", "Target"]
-
-T = TypeVar("T")
-
-Target: TypeAlias = Workflow | AgentFrameworkWorkflow | AgentFrameworkAgent | SupportsAgentRun
-"""What an AG-UI endpoint can serve."""
-
-Runner: TypeAlias = AgentFrameworkWorkflow | AgentFrameworkAgent
-"""The framework's own protocol runners; one of them stands beside each instance."""
+__all__ = ["SHARED_RISKS", "check_per_run", "check_product", "check_shared", "check_single_user"]
 
 SHARED_RISKS = frozenset(Risk) - {Risk.CHECKPOINT_CONTENTS, Risk.OBJECT_STATE}
 """What was shown to cross on a shared workflow, or an agent made of one."""
 
-_AT_REST = (WorkflowRunState.IDLE, WorkflowRunState.IDLE_WITH_PENDING_REQUESTS)
 _FACTORY = "def build(context: ScopeContext[...]) -> Workflow: construct everything here"
 
 
@@ -140,103 +122,12 @@ def check_product(product: object) -> None:
         ) from None
 
 
-def manager_of_product(product: object) -> AbstractAsyncContextManager[object] | None:
-    """Return what to enter of a product: never an agent, which would open its client.
-
-    The client may be shared by agents of several keys, and leaving one agent would close
-    it for all. An agent's own `close` closes what that agent has opened.
-    """
-    return None if isinstance(product, BaseAgent) else manager_of(product)
-
-
-def runner_for(
-    target: Target, snapshots: AGUIThreadSnapshotStore | None, checkpoints: CheckpointStorage | None
-) -> Runner:
-    """Return the framework's runner for an instance, which then lives beside it.
-
-    A runner that the caller made is used as it is, or copied where a store has to be set:
-    it is never changed.
-    """
-    if isinstance(target, AgentFrameworkWorkflow):
-        if snapshots is None and checkpoints is None:
-            return target
-        workflow_runner = copy.copy(target)
-        workflow_runner.snapshot_store = given(snapshots, target.snapshot_store)
-        workflow_runner.checkpoint_storage = given(checkpoints, target.checkpoint_storage)
-        return workflow_runner
-    if isinstance(target, AgentFrameworkAgent):
-        if snapshots is None:
-            return target
-        agent_runner = copy.copy(target)
-        agent_runner.config = copy.copy(target.config)
-        agent_runner.config.snapshot_store = snapshots
-        return agent_runner
-    if isinstance(target, Workflow):
-        return AgentFrameworkWorkflow(
-            workflow=target, snapshot_store=snapshots, checkpoint_storage=checkpoints
-        )
-    return AgentFrameworkAgent(agent=target, snapshot_store=snapshots)
-
-
-def threaded_factory_of(target: object) -> Callable[[str], Workflow] | None:
-    """Return the per-thread factory inside a runner that the framework would cache."""
-    if isinstance(target, AgentFrameworkWorkflow) and not _overrides_run(target):
-        return workflow_factory_of(target)
-    return None
-
-
-def served(target: object) -> object:
-    """Return what a target keeps its state in, without the wrappers around it."""
-    if isinstance(target, AgentFrameworkAgent):
-        target = target.agent
-    if isinstance(target, AgentFrameworkWorkflow | WorkflowAgent):
-        return target.workflow or target
-    return target
-
-
-def is_spent(runner: Runner) -> bool:
-    """Tell whether an agent refuses for ever to run its workflow again.
-
-    A `WorkflowAgent` starts its workflow only from rest; a run that failed, or whose client
-    has left, does not bring it there.
-    """
-    agent = runner.agent if isinstance(runner, AgentFrameworkAgent) else None
-    return isinstance(agent, WorkflowAgent) and agent.workflow.status not in _AT_REST
-
-
-def checkpoints_of(target: object) -> object:
-    """Return the checkpoint storage that runs of a target write to already, if any."""
-    inner = served(target)
-    built_in = built_in_checkpoints_of(inner) if isinstance(inner, Workflow) else None
-    return given(stores_of(target)["checkpoints"], built_in)
-
-
-def is_agent(target: object) -> bool:
-    """Tell whether a target runs on the framework's agent path, which has no checkpoints."""
-    return not isinstance(target, Workflow | AgentFrameworkWorkflow)
-
-
-def stores_of(target: object) -> dict[str, object]:
-    """Return the stores that a runner carries already, by the option that would set them."""
-    stores: dict[str, object] = {"snapshots": None, "checkpoints": None}
-    if isinstance(target, AgentFrameworkWorkflow):
-        stores["checkpoints"] = target.checkpoint_storage
-    if isinstance(target, AgentFrameworkWorkflow | AgentFrameworkAgent):
-        stores["snapshots"] = target.snapshot_store
-    return stores
-
-
-def given(store: T | None, otherwise: T | None) -> T | None:
-    """Return the first that is there: a store that is empty may be falsy."""
-    return otherwise if store is None else store
-
-
 def _check_servable(target: object) -> None:
     if isinstance(target, AgentFrameworkWorkflow):
         if (
             target.workflow is None
             and workflow_factory_of(target) is None
-            and not _overrides_run(target)
+            and not overrides_run(target)
         ):
             raise _refusal(
                 ReasonCode.TARGET_UNSUPPORTED,
@@ -287,10 +178,6 @@ def _refuse_builder(target: object) -> None:
             f"{describe_type(target)} builds workflows from parts that they then share",
             _FACTORY,
         )
-
-
-def _overrides_run(runner: AgentFrameworkWorkflow) -> bool:
-    return type(runner).run is not AgentFrameworkWorkflow.run
 
 
 def _keys_session_by_thread(target: object) -> bool:

@@ -193,7 +193,7 @@ def current_user(x_user: Annotated[str, Header()]) -> str:
     return x_user
 
 
-def declare(mode: Any, name: str = "support", path: str = "/") -> Any:  # noqa: ANN401
+def declare(mode: Any, name: str = "support", path: str = "/") -> Any:
     """Return the stage of a mode, where no checker is to see which."""
     builder: Any = AGUIEndpointBuilder(name, path)
     return builder.isolation(mode)

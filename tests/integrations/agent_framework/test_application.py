@@ -129,12 +129,12 @@ async def test_shared_is_spoken_of_as_shared(
     assert "SHARED" in caplog.text
 
 
-def mount(app: FastAPI, name: str, path: str, mode: Any) -> None:  # noqa: ANN401
+def mount(app: FastAPI, name: str, path: str, mode: Any) -> None:
     stage = declare(mode, name, path)
     stage.mount(app)
 
 
-def refused(app: FastAPI, name: str, path: str, mode: Any) -> ReasonCode:  # noqa: ANN401
+def refused(app: FastAPI, name: str, path: str, mode: Any) -> ReasonCode:
     before = (list(app.routes), Application.of(app).registrations)
     with pytest.raises(RegistrationError) as refusal:
         mount(app, name, path, mode)
@@ -151,7 +151,7 @@ def test_names_and_paths_are_unique(model: RecordingModel) -> None:
     @app.get("/readable")
     def readable() -> None: ...
 
-    def mode() -> Any:  # noqa: ANN401
+    def mode() -> Any:
         return ScopedFactory(factory_of(model), scope=current_user)
 
     mount(app, "support", "/support", mode())
@@ -166,7 +166,7 @@ def test_names_and_paths_are_unique(model: RecordingModel) -> None:
 def test_a_single_user_behind_authentication_needs_an_owner(
     kind: str, model: RecordingModel
 ) -> None:
-    def mode(owner: Any = None) -> Any:  # noqa: ANN401
+    def mode(owner: Any = None) -> Any:
         if kind == "instance":
             return SingleUser(make_workflow(model), owner=owner)
         if kind == "per_thread":

@@ -32,12 +32,12 @@ from tests.integrations.agent_framework.kit import (
 NOTHING = {"live": 0, "leased": 0, "built": 0, "waiting": 0, "seeking": 0, "scopes": 0}
 
 
-def left_behind(registration: Any) -> dict[str, int]:  # noqa: ANN401
+def left_behind(registration: Any) -> dict[str, int]:
     statistics = registration.statistics()
     return {name: getattr(statistics, name) for name in NOTHING}
 
 
-def scoped(model: RecordingModel, resolver: Any = current_user) -> tuple[FastAPI, Any]:  # noqa: ANN401
+def scoped(model: RecordingModel, resolver: Any = current_user) -> tuple[FastAPI, Any]:
     app = FastAPI()
     mode = ScopedFactory(factory_of(model), scope=resolver)
     return app, AGUIEndpointBuilder("support").isolation(mode).mount(app)
@@ -206,7 +206,7 @@ async def test_a_resolver_that_names_nobody(
 ) -> None:
     value, status = RESOLVED[name]
 
-    async def later() -> Any:  # noqa: ANN401
+    async def later() -> Any:
         return value
 
     app, registration = scoped(model, later if awaited else lambda: value)

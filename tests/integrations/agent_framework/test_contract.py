@@ -262,7 +262,7 @@ def agui_risks() -> set[Risk]:
     return set(Risk) - {Risk.OBJECT_STATE, Risk.CHECKPOINT_CONTENTS}
 
 
-def shared(target: Any, *risks: Risk) -> PersistentShared[Any]:  # noqa: ANN401
+def shared(target: Any, *risks: Risk) -> PersistentShared[Any]:
     given = Acknowledgement(reason="one desk", owner="team", risks=agui_risks() | set(risks))
     return PersistentShared(target, acknowledgement=given)
 
@@ -353,7 +353,7 @@ def takes_two(thread_id: str, other: str) -> None: ...
 
 
 @pytest.mark.parametrize("factory", ["not callable", takes_nothing, takes_two])
-def test_a_workflow_factory_that_cannot_be_called_is_refused(factory: Any) -> None:  # noqa: ANN401
+def test_a_workflow_factory_that_cannot_be_called_is_refused(factory: Any) -> None:
     runner = AgentFrameworkWorkflow(workflow_factory=factory)
     with pytest.raises(RegistrationError) as refusal:
         AGUIEndpointBuilder("support").isolation(SingleUser(runner))
@@ -361,7 +361,7 @@ def test_a_workflow_factory_that_cannot_be_called_is_refused(factory: Any) -> No
 
 
 @pytest.mark.parametrize("path", ["support", "", None, 7])
-def test_a_path_begins_with_a_slash(path: Any) -> None:  # noqa: ANN401
+def test_a_path_begins_with_a_slash(path: Any) -> None:
     with pytest.raises(RegistrationError) as refusal:
         AGUIEndpointBuilder("support", path)
     assert refusal.value.code is R.OPTION_INVALID

@@ -46,7 +46,7 @@ KINDS: dict[str, Callable[[RecordingModel], Any]] = {
 }
 
 
-def is_free(registration: Any) -> Callable[[], bool]:  # noqa: ANN401
+def is_free(registration: Any) -> Callable[[], bool]:
     return lambda: registration.statistics().leased == 0
 
 
@@ -185,7 +185,7 @@ async def test_a_client_that_leaves_the_queue(model: RecordingModel) -> None:
         assert answer.types[-1] == "RUN_FINISHED"
 
 
-def asking(**bounds: Any) -> tuple[FastAPI, ScopedRegistration[Workflow, str]]:  # noqa: ANN401
+def asking(**bounds: Any) -> tuple[FastAPI, ScopedRegistration[Workflow, str]]:
     app = FastAPI()
     mode = ScopedFactory(lambda context: asking_workflow(), scope=current_user)
     stage = AGUIEndpointBuilder("support").isolation(mode).pool(**bounds)

@@ -32,7 +32,7 @@ from fastapi import FastAPI
 
 from scoped_registration import PersistentShared, ScopeContext, ScopedFactory
 from scoped_registration.integrations.agent_framework import AGUIEndpointBuilder, per_run
-from scoped_registration.integrations.agent_framework.targets import Target
+from scoped_registration.integrations.agent_framework.runners import Target
 from tests.integrations.agent_framework.kit import (
     Client,
     RecordingModel,

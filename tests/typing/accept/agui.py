@@ -1,15 +1,17 @@
 """AG-UI: the modes and targets that an endpoint takes, and the options of each stage."""
 
-from typing import Any
+# One mistake, or one example, is one line.
+# fmt: off
+
+from typing import Any, assert_type
 from uuid import UUID
 
 from agent_framework import Agent, RawAgent, SupportsAgentRun, Workflow, WorkflowAgent
 from agent_framework_ag_ui import AgentFrameworkAgent, AgentFrameworkWorkflow
-from typing_extensions import assert_type
 
 from scoped_registration import PersistentShared, Registration, ScopedFactory, SingleUser
-from scoped_registration.integrations.agent_framework import per_run
 from scoped_registration.integrations.agent_framework import AGUIEndpointBuilder as E
+from scoped_registration.integrations.agent_framework import per_run
 from scoped_registration.integrations.agent_framework.builder import (
     AgentStage,
     ScopedAgentStage,

@@ -1,6 +1,9 @@
 """Every kind of factory, and what a lambda sees of its context."""
 
-from typing_extensions import assert_type
+# One mistake, or one example, is one line.
+# fmt: off
+
+from typing import assert_type
 
 from scoped_registration import RegistrationBuilder as B
 from scoped_registration import ScopeContext, ScopedFactory

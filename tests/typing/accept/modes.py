@@ -1,8 +1,10 @@
 """The modes, the stages they open and what those build."""
 
-from datetime import date
+# One mistake, or one example, is one line.
+# fmt: off
 
-from typing_extensions import assert_type
+from datetime import date
+from typing import assert_type
 
 from scoped_registration import (
     Acknowledgement,

@@ -1,8 +1,9 @@
 """What a registration offers in its mode, and the options of each stage."""
 
-from typing import Any
+# One mistake, or one example, is one line.
+# fmt: off
 
-from typing_extensions import assert_type
+from typing import Any, assert_type
 
 from scoped_registration import (
     Acknowledgement,
@@ -152,3 +153,6 @@ def errors(error: RegistrationError) -> None:
 
 def values(value: SupportsScopeKey) -> None:
     assert_type(value.scope_key(), str)  # @scope-key-method
+assert_type(scoped.mode.describe_target(), str)  # @describe-target
+single.admit("user")  # @admit
+per_thread.admit("user")  # @admit-per-thread

@@ -1,16 +1,18 @@
 """Every kind of resolver, and every shape that a scope may have."""
 
-from uuid import UUID
+# One mistake, or one example, is one line.
+# fmt: off
 
-from typing_extensions import assert_type
+from typing import assert_type
+from uuid import UUID
 
 from scoped_registration import PersistentShared, ScopedFactory, SingleUser
 from scoped_registration import RegistrationBuilder as B
 from scoped_registration.modes import PerThread
 from scoped_registration.registration import ScopedRegistration
 from tests.typing.given.core import (
-    Auth,
     AttrsTenant,
+    Auth,
     Chat,
     DefinedTenant,
     Keyed,

@@ -1,9 +1,11 @@
 """FastAPI: attaching registrations, and dependencies that lease them."""
 
-from typing import Annotated
+# One mistake, or one example, is one line.
+# fmt: off
+
+from typing import Annotated, assert_type
 
 from fastapi import Depends, FastAPI
-from typing_extensions import assert_type
 
 from scoped_registration import PersistentShared, ScopedFactory, SingleUser
 from scoped_registration import RegistrationBuilder as B

@@ -12,14 +12,14 @@ from contextlib import (
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, partial
-from typing import Annotated, Any, NamedTuple, NewType
+from typing import Annotated, Any, NamedTuple, NewType, Self
 from uuid import UUID
 
 import attrs
 from fastapi import Depends, Header
 from fastapi.security import APIKeyHeader, HTTPBearer, OAuth2PasswordBearer
 from pydantic import BaseModel, ConfigDict
-from typing_extensions import Self, TypeVar
+from typing_extensions import TypeVar
 
 from scoped_registration import (
     Acknowledgement,

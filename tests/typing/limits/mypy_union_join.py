@@ -5,9 +5,7 @@ out: ``ScopedFactory[Chat, str | UUID](build, scope=resolver)``.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
-
-from typing_extensions import assert_type
+from typing import TypeVar, assert_type
 
 S = TypeVar("S", bound=str | int | bytes)
 

@@ -3,10 +3,10 @@
 A function that returns the model is not.
 """
 
-from typing import Any, Protocol
+from typing import Any, Protocol, assert_type
 
 from pydantic import BaseModel
-from typing_extensions import TypeVar, assert_type
+from typing_extensions import TypeVar
 
 S = TypeVar("S")
 S_co = TypeVar("S_co", covariant=True)

@@ -16,7 +16,6 @@ CHANGED = frozenset(
 )
 # These need a package that is not a dependency of agent-framework-ag-ui.
 OPTIONAL = frozenset({"A2UIAgent", "enable_a2ui", "plan_a2ui_injection"})
-# Upstream gives these no annotation, and a checker has another name for the same type in a stub.
 _MARKED = re.compile(r"\b(AgentFrameworkAgent|AgentFrameworkWorkflow)\[")
 
 
@@ -30,8 +29,23 @@ def program() -> str:
     return "\n".join(lines) + "\n"
 
 
+def names() -> dict[int, str]:
+    """Return the name that each `reveal_type` of the program is about, by its line."""
+    found: dict[int, str] = {}
+    owner = ""
+    for number, line in enumerate(program().splitlines(), 1):
+        if line.startswith("def "):
+            owner = line.removeprefix("def ").partition("(")[0][2:]
+        elif "reveal_type(" in line and "import" not in line:
+            inner = line.strip().removeprefix("reveal_type(").removesuffix(")")
+            found[number] = (
+                inner.replace("value", owner, 1) if inner.startswith("value") else inner[2:]
+            )
+    return found
+
+
 def _names(alias: str, module: object) -> Iterator[str]:
-    names: list[str] = getattr(module, "__all__", None) or module._IMPORTS  # type: ignore[attr-defined]
+    names: list[str] = getattr(module, "__all__", None) or getattr(module, "_IMPORTS")  # noqa: B009
     for name in sorted(names):
         if name not in CHANGED:
             yield f"reveal_type({alias}.{name})"
@@ -41,7 +55,11 @@ def _names(alias: str, module: object) -> Iterator[str]:
             yield "    reveal_type(value)"
             typed_dict = hasattr(value, "__total__")
             for member in sorted(_members(value)):
-                yield f'    reveal_type(value["{member}"])' if typed_dict else f"    reveal_type(value.{member})"
+                yield (
+                    f'    reveal_type(value["{member}"])'
+                    if typed_dict
+                    else f"    reveal_type(value.{member})"
+                )
             if not typed_dict and name not in CHANGED:
                 yield f"    reveal_type({alias}.{name}.__init__)"
         elif name in OPTIONAL:
@@ -59,9 +77,11 @@ def _members(cls: type) -> set[str]:
     )
     found: set[str] = set()
     for node in ast.walk(definition):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            if isinstance(node.value, ast.Name) and node.value.id == "self":
-                found.add(node.attr)
+        match node:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                found.add(name)
+            case _:
+                pass
     for node in definition.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             found.add(node.name)

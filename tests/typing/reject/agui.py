@@ -1,10 +1,13 @@
 """AG-UI: R1 to R12 on an endpoint, and the targets of each mode."""
 
+# One mistake, or one example, is one line.
+# fmt: off
+
 from agent_framework import Workflow
 
 from scoped_registration import PersistentShared, ScopedFactory, SingleUser
-from scoped_registration.integrations.agent_framework import per_run
 from scoped_registration.integrations.agent_framework import AGUIEndpointBuilder as E
+from scoped_registration.integrations.agent_framework import per_run
 from scoped_registration.integrations.agent_framework.builder import (
     AgentStage,
     ScopedAgentStage,
@@ -135,3 +138,6 @@ list[ScopedWorkflowStage[Workflow]]()  # R0 @agui-type-ScopedWorkflowStage | myp
 list[AgentStage[Workflow]]()  # R0 @agui-type-AgentStage | mypy: type-var | pyright: reportInvalidTypeArguments | ty: invalid-type-arguments | pyrefly: bad-specialization | zuban: type-var
 list[ThreadAgentStage[Workflow]]()  # R0 @agui-type-ThreadAgentStage | mypy: type-var | pyright: reportInvalidTypeArguments | ty: invalid-type-arguments | pyrefly: bad-specialization | zuban: type-var
 list[ScopedAgentStage[Workflow]]()  # R0 @agui-type-ScopedAgentStage | mypy: type-var | pyright: reportInvalidTypeArguments | ty: invalid-type-arguments | pyrefly: bad-specialization | zuban: type-var
+E("x").isolation(SingleUser(workflow)).snapshots()  # R0 @agui-snapshots-single
+E("x").isolation(SingleUser(workflow)).checkpoints()  # R0 @agui-checkpoints-single
+per_run(scope=user)  # R12 @per-run

@@ -1,5 +1,8 @@
 """R3, R7: an instance where a factory is wanted, and factories of another signature."""
 
+# One mistake, or one example, is one line.
+# fmt: off
+
 from scoped_registration import ScopedFactory, SingleUser
 from tests.typing.given.core import (
     Builders,

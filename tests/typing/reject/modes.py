@@ -1,5 +1,8 @@
 """R8, R9: a scope for one principal, and sharing without saying so."""
 
+# One mistake, or one example, is one line.
+# fmt: off
+
 from scoped_registration import Acknowledgement, PersistentShared, Risk, SingleUser
 from tests.typing.given.core import acknowledgement, build, chat, user
 
@@ -33,3 +36,7 @@ Acknowledgement(reason="r", owner="o", risks={"object_state"})  # R9 @ack | mypy
 Acknowledgement(reason="r", owner="o", risks=None)  # R9 @ack | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
 Acknowledgement(reason="r", owner="o", risks=[Risk.OBJECT_STATE], review_by="2030-01-01")  # R9 @ack-review | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
 acknowledgement.overdue("2030-01-01")  # R0 @ack-overdue | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+acknowledgement.overdue()  # R0 @ack-overdue
+SingleUser()  # R0 @single-user
+SingleUser.per_thread()  # R0 @per-thread
+PersistentShared(acknowledgement=acknowledgement)  # R0 @shared

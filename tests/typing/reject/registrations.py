@@ -1,5 +1,8 @@
 """R10: an option or an argument that the mode does not have; R0: wrong types."""
 
+# One mistake, or one example, is one line.
+# fmt: off
+
 from scoped_registration import PersistentShared, ScopedFactory, SingleUser
 from scoped_registration import RegistrationBuilder as B
 from tests.typing.given.core import (
@@ -75,3 +78,6 @@ s.concurrency("queue", max_waiting=None)  # R0 @max-waiting | mypy: arg-type | p
 s.concurrency("queue", wait_timeout="2")  # R0 @wait-timeout | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
 s.concurrency("queue", 2)  # R0 @queue | mypy: call-arg | pyright: reportCallIssue | ty: too-many-positional-arguments | pyrefly: bad-argument-count | zuban: call-arg
 ScopedFactory(build, scope=user, shares=1)  # R0 @shares | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+single.admit()  # R0 @admit
+shared.admit("user")  # R10 @admit
+scoped.admit("user")  # R10 @admit

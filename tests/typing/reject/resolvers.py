@@ -1,5 +1,8 @@
 """R4, R5, R6: no resolver, one that may return None or no scope, one of another type."""
 
+# One mistake, or one example, is one line.
+# fmt: off
+
 from scoped_registration import PersistentShared, ScopeContext, ScopedFactory, SingleUser
 from scoped_registration import RegistrationBuilder as B
 from scoped_registration.builder import ScopedBuilder
@@ -124,3 +127,4 @@ ScopedFactory(build, scope=union)  # R6 @scoped | mypy: arg-type | pyright: repo
 ScopedFactory(opened, scope=tenant)  # R6 @scoped-opened | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
 ScopedFactory(number_build, scope=user)  # R6 @number | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
 SingleUser.per_thread(tenant_build)  # R6 @per-thread | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+ScopedFactory(scope=user)  # R3 @scoped

@@ -1,5 +1,8 @@
 """R1, R2: no mode, a second mode, or something that is no mode."""
 
+# One mistake, or one example, is one line.
+# fmt: off
+
 from scoped_registration import PersistentShared, ScopedFactory, SingleUser
 from scoped_registration import RegistrationBuilder as B
 from tests.typing.given.core import (

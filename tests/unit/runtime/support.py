@@ -9,11 +9,10 @@ from typing import Any, Literal, TypeVar
 
 from scoped_registration.errors import ReasonCode, RegistrationError
 from scoped_registration.registration import Registration
-from scoped_registration.runtime.eviction import Bounds
 from scoped_registration.runtime.keeper import Keeper
 from scoped_registration.runtime.life import Made
+from scoped_registration.runtime.options import Bounds, Policy
 from scoped_registration.runtime.pool import Pool
-from scoped_registration.runtime.slot import Policy
 from scoped_registration.scope import ScopeContext
 
 T = TypeVar("T")
@@ -114,7 +113,7 @@ def pool_of(
     mode: Literal["queue", "reject"] = "queue",
     max_waiting: int = 1000,
     wait_timeout: float = 30.0,
-    **bounds: Any,  # noqa: ANN401  # the options of Bounds
+    **bounds: Any,  # the options of Bounds
 ) -> Pool[Any]:
     return Pool(
         "chat",

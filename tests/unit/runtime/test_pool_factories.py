@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from scoped_registration.errors import ReasonCode, RegistrationError
-from scoped_registration.runtime.eviction import Bounds
 from scoped_registration.runtime.life import Made
+from scoped_registration.runtime.options import Bounds, Policy
 from scoped_registration.runtime.pool import Pool
-from scoped_registration.runtime.slot import Policy
 from scoped_registration.scope import ScopeContext
 from tests.unit.runtime.support import assert_empty, pool_of, until, use
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from scoped_registration.errors import ReasonCode
-from scoped_registration.runtime.eviction import Bounds
 from scoped_registration.runtime.life import Given
+from scoped_registration.runtime.options import Bounds
 from scoped_registration.runtime.pool import Pool
 from tests.unit.runtime.support import House, assert_empty, code_of, hold, pool_of, until, use
 

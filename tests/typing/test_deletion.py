@@ -1,0 +1,51 @@
+"""A sample of the deletion test: ``python -m tests.typing.deletion`` tries every mutant."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.typing.checkers import ROOT
+from tests.typing.deletion import Workbench, try_mutant, workbench
+from tests.typing.mutants import PACKAGE, Mutant, find
+
+MUTANTS = find()
+# One of each kind, and every 50th of the rest.
+_KINDS = (
+    "ScopedFactory.__init__: scope is optional",
+    "ScopedBuilder.build overload 3: gone",
+    "S: no bound",
+    "SingleUserBuilder: every option exists",
+    "PersistentShared.__init__: acknowledgement is Any",
+)
+
+
+def _sample() -> list[Mutant]:
+    chosen = [next(each for each in MUTANTS if each.what == kind) for kind in _KINDS]
+    return list(dict.fromkeys([*chosen, *MUTANTS[::50]]))
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[Workbench]:
+    with workbench() as ready:
+        yield ready
+
+
+def test_the_mutants_are_programs() -> None:
+    for mutant in MUTANTS:
+        ast.parse(mutant.apply((ROOT / PACKAGE / mutant.path).read_text()))
+
+
+def test_there_are_mutants_of_every_kind() -> None:
+    endings = (": gone", "is optional", "is Any", "no bound", "every option exists")
+    for ending in endings:
+        assert any(mutant.what.endswith(ending) for mutant in MUTANTS), ending
+    assert len({mutant.path for mutant in MUTANTS}) >= 8
+
+
+@pytest.mark.xdist_group("deletion")  # one workbench for all
+@pytest.mark.parametrize("mutant", _sample(), ids=lambda mutant: mutant.what)
+def test_the_corpora_see_a_mutant(bench: Workbench, mutant: Mutant) -> None:
+    assert try_mutant(bench, mutant).killed_by is not None
