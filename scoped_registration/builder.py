@@ -21,7 +21,13 @@ from typing_extensions import TypeVar
 from scoped_registration.acknowledgement import Risk, check_risks
 from scoped_registration.errors import ReasonCode, caller
 from scoped_registration.inspection import refuse_bad_calls
-from scoped_registration.modes import IsolationMode, PerThread, ScopedFactory, SingleUser
+from scoped_registration.modes import (
+    IsolationMode,
+    PersistentShared,
+    PerThread,
+    ScopedFactory,
+    SingleUser,
+)
 from scoped_registration.registration import (
     PerThreadRegistration,
     ScopedRegistration,
@@ -88,17 +94,17 @@ class RegistrationBuilder(Declaration[Settings]):
             RegistrationError: ``mode_required`` for anything else, ``mode_conflict``
                 for a second mode.
         """
-        settings = self._declare(mode)
+        settings, declared = self._declare(mode)
         stage: object
-        match mode:
+        match declared:
             case SingleUser():
-                stage = SingleUserBuilder(settings, mode)
+                stage = SingleUserBuilder[Any](settings, declared)
             case PerThread():
-                stage = PerThreadBuilder(settings, mode)
+                stage = PerThreadBuilder[Any](settings, declared)
             case ScopedFactory():
-                stage = ScopedBuilder(settings, mode)
-            case _:  # PersistentShared: `_declare` let no other class pass
-                stage = SharedBuilder(attrs.evolve(settings, policy=None), mode)
+                stage = ScopedBuilder[Any, Any](settings, declared)
+            case PersistentShared():
+                stage = SharedBuilder[Any](attrs.evolve(settings, policy=None), declared)
         return cast(StageT, stage)  # the base class of each mode names this very stage
 
 

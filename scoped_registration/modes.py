@@ -207,6 +207,13 @@ class ScopedFactory(IsolationMode["ScopedBuilder[P_co, S]"], Generic[P_co, S]):
         """Return what serves a key, for the manifest."""
         return source_of(self.factory)
 
+    def describe_shares(self) -> tuple[str, ...]:
+        """Return the types of what instances share, for the manifest."""
+        return tuple(
+            shared.__qualname__ if isinstance(shared, type) else describe_type(shared)
+            for shared in self.shares
+        )
+
     @override
     def __repr__(self) -> str:
         return f"ScopedFactory({describe_callable(self.factory)})"

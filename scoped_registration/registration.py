@@ -257,10 +257,7 @@ class ScopedRegistration(Registration[T_co], Generic[T_co, S]):
             mode,
             target=mode.describe_target(),
             scope=source_of(mode.scope),
-            shares=tuple(
-                shared.__qualname__ if isinstance(shared, type) else describe_type(shared)
-                for shared in mode.shares
-            ),
+            shares=mode.describe_shares(),
         )
 
 

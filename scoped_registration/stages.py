@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, cast
 
 import attrs
 from typing_extensions import TypeVar
@@ -15,7 +15,7 @@ from scoped_registration.errors import (
     describe_type,
 )
 from scoped_registration.inspection import refuse_bad_calls
-from scoped_registration.modes import PersistentShared, PerThread, ScopedFactory, SingleUser
+from scoped_registration.modes import Mode, PersistentShared, PerThread, ScopedFactory, SingleUser
 from scoped_registration.runtime.options import Bounds, Policy
 from scoped_registration.settings import Settings
 
@@ -42,8 +42,7 @@ class Declaration(Generic[SettingsT]):
     def __init__(self, settings: SettingsT) -> None:
         self._settings = settings
         self._declared = False
-        given: object = settings.name
-        if not isinstance(given, str) or not _NAME.fullmatch(given):
+        if not _is_name(settings.name):
             raise RegistrationError(
                 ReasonCode.NAME_INVALID,
                 "a registration's name has 1 to 63 letters, digits, '-' or '_', "
@@ -52,7 +51,7 @@ class Declaration(Generic[SettingsT]):
                 declared_at=settings.declared_at,
             )
 
-    def _declare(self, mode: object) -> SettingsT:
+    def _declare(self, mode: object) -> tuple[SettingsT, Mode]:
         """Note that a mode was declared: a second one is a conflict."""
         settings = self._settings
         if not isinstance(mode, SingleUser | PerThread | ScopedFactory | PersistentShared):
@@ -72,7 +71,8 @@ class Declaration(Generic[SettingsT]):
                 declared_at=settings.declared_at,
             )
         self._declared = True
-        return settings
+        declared: Mode = mode
+        return settings, declared
 
     if not TYPE_CHECKING:
 
@@ -191,12 +191,12 @@ class ThreadPoolStage(Stage[SettingsT]):
 
 
 def missing_stage(
-    stage: Any, name: str, code: ReasonCode, problem: str, instead: str
+    stage: object, name: str, code: ReasonCode, problem: str, instead: str
 ) -> AttributeError:
     """Return what an attribute that a stage does not have is answered with."""
     if name not in _STAGES:
         return AttributeError(f"{type(stage).__name__!r} object has no attribute {name!r}")
-    settings: Settings = vars(stage)["_settings"]
+    settings = cast(Settings, vars(stage)["_settings"])
     return MissingStageError(
         code,
         problem,
@@ -204,6 +204,10 @@ def missing_stage(
         registration=settings.name,
         declared_at=settings.declared_at,
     )
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and _NAME.fullmatch(name) is not None
 
 
 _OPTIONS = "an option of this mode, by its keyword"

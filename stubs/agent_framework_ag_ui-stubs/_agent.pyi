@@ -1,4 +1,4 @@
-# Changed: AgentFrameworkAgent says in a type parameter what it wraps. The rest is as upstream has it.
+# Changed: AgentFrameworkAgent says in a type parameter what it wraps. Nothing else differs.
 
 from abc import ABCMeta
 from collections.abc import AsyncGenerator, Mapping

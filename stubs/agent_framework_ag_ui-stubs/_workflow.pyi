@@ -1,3 +1,5 @@
+# Changed: AgentFrameworkWorkflow says in a type parameter what its workflow comes from.
+
 import logging
 from collections.abc import AsyncGenerator, Callable
 from typing import Any, Generic, Protocol, overload, type_check_only

@@ -20,8 +20,10 @@ _BY_NAME = {checker.name: checker for checker in CHECKERS}
 def test_every_public_type_is_known(tmp_path: Path) -> None:
     pyright = Path(sys.executable).with_name("pyright")
     done = subprocess.run(
-        [str(pyright), "--verifytypes", "scoped_registration", "--ignoreexternal"]
-        + ["--outputjson", "--pythonpath", str(target_python())],
+        [
+            *(str(pyright), "--verifytypes", "scoped_registration", "--ignoreexternal"),
+            *("--outputjson", "--pythonpath", str(target_python())),
+        ],
         cwd=tmp_path,
         capture_output=True,
         text=True,

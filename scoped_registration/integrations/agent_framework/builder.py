@@ -119,9 +119,9 @@ class AGUIEndpointBuilder(Declaration[EndpointSettings]):
             RegistrationError: ``mode_required``, ``mode_conflict``, and the code of the
                 contract's cell for a target that the mode cannot serve.
         """
-        settings = self._declare(mode)
-        check_target(mode, settings)
-        return _stage_of(mode)(settings, mode)
+        settings, declared = self._declare(mode)
+        check_target(declared, settings)
+        return _stage_of(declared)(settings, declared)
 
 
 class _Stage(Stage[EndpointSettings], Generic[R_co]):

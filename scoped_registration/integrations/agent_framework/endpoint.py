@@ -197,7 +197,11 @@ class Admission:
             await lease.__aenter__()
         except RegistrationError as error:
             refuse(error, connection)
-        runner = lease.companion(self._runner_for)
+        try:
+            runner = lease.companion(self._runner_for)
+        except BaseException:  # a runner of the user's that cannot be copied
+            lease.release()
+            raise
         retire = partial(_retire, registration, principal, thread_id)
         run = Run(registration.name, lease, runner, thread_id, retire)
         _run.set(run)

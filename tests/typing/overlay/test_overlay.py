@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ ROOT = HERE.parents[2]
 # Upstream assigns these without an annotation, and these two checkers infer another union than
 # the others do: mypy adds None, pyrefly leaves out Any. A stub can give one type only.
 INFERRED = {
-    (checker, f"AgentFrameworkWorkflow.{name}")
+    (checker, f"AgentFrameworkAgent.{name}")
     for checker in ("mypy", "pyrefly")
     for name in ("name", "description")
 }
@@ -103,6 +102,10 @@ def test_leaks_are_refused_and_nothing_else_changes(
     ]
     assert elsewhere == []
 
+    page = (ROOT / "docs" / "stubs.md").read_text(encoding="utf-8")
+    shown = [each.text for each in found if each.path == "leaking/runner_by_keyword.py"]
+    assert [text.splitlines()[0] in page for text in shown] == [True], shown
+
     if checker == "pyright strict":
         return  # the engine of "pyright basic": the same types
     (tmp_path / "without").mkdir()
@@ -122,7 +125,7 @@ def test_leaks_are_refused_and_nothing_else_changes(
 
 def test_every_released_declaration_is_in_the_stubs(with_stubs: Path, tmp_path: Path) -> None:
     configuration = tmp_path / "mypy.ini"
-    configuration.write_text("[mypy]\n")
+    configuration.write_text("[mypy]\n[mypy-ag_ui_a2ui_toolkit.*]\nignore_missing_imports = True\n")
     done = subprocess.run(
         [
             *(with_stubs, "-m", "mypy.stubtest", "--concise", "--strict-type-check-only"),
@@ -151,16 +154,3 @@ def test_the_programs_run_as_they_are(without_stubs: Path) -> None:
     # Upstream itself refuses these two mistakes, at start-up. It accepts all the others.
     assert {name.partition("_mode")[0] for name in done.stdout.split()} == {"no", "two"}
     assert len(files) > 70
-
-
-def test_messages_in_the_docs_are_what_the_checkers_print(with_stubs: Path, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "stubs.md").read_text(encoding="utf-8")
-    shown = ("runner_by_keyword.py", "wrapped_workflow_as_agent_returned.py")
-    (tmp_path / "leaking").mkdir()
-    for name in shown:
-        shutil.copy(HERE / "leaking" / name, tmp_path / "leaking")
-    run: Callable[[Path, Path], list[Diagnostic]]
-    for checker in ("zuban", "ty", "pyrefly"):
-        run = CHECKERS[checker]
-        for found in filter(lambda each: each.is_error, run(tmp_path, with_stubs)):
-            assert found.text.splitlines()[0] in page, (checker, found.text)

@@ -138,6 +138,6 @@ list[ScopedWorkflowStage[Workflow]]()  # R0 @agui-type-ScopedWorkflowStage | myp
 list[AgentStage[Workflow]]()  # R0 @agui-type-AgentStage | mypy: type-var | pyright: reportInvalidTypeArguments | ty: invalid-type-arguments | pyrefly: bad-specialization | zuban: type-var
 list[ThreadAgentStage[Workflow]]()  # R0 @agui-type-ThreadAgentStage | mypy: type-var | pyright: reportInvalidTypeArguments | ty: invalid-type-arguments | pyrefly: bad-specialization | zuban: type-var
 list[ScopedAgentStage[Workflow]]()  # R0 @agui-type-ScopedAgentStage | mypy: type-var | pyright: reportInvalidTypeArguments | ty: invalid-type-arguments | pyrefly: bad-specialization | zuban: type-var
-E("x").isolation(SingleUser(workflow)).snapshots()  # R0 @agui-snapshots-single
-E("x").isolation(SingleUser(workflow)).checkpoints()  # R0 @agui-checkpoints-single
-per_run(scope=user)  # R12 @per-run
+E("x").isolation(SingleUser(workflow)).snapshots()  # R0 @agui-snapshots-single | mypy: call-arg | pyright: reportCallIssue | ty: missing-argument | pyrefly: missing-argument | zuban: call-arg
+E("x").isolation(SingleUser(workflow)).checkpoints()  # R0 @agui-checkpoints-single | mypy: call-arg | pyright: reportCallIssue | ty: missing-argument | pyrefly: missing-argument | zuban: call-arg
+per_run(scope=user)  # R12 @per-run | mypy: call-arg | pyright: reportCallIssue | ty: missing-argument | pyrefly: missing-argument | zuban: call-arg

@@ -36,7 +36,7 @@ Acknowledgement(reason="r", owner="o", risks={"object_state"})  # R9 @ack | mypy
 Acknowledgement(reason="r", owner="o", risks=None)  # R9 @ack | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
 Acknowledgement(reason="r", owner="o", risks=[Risk.OBJECT_STATE], review_by="2030-01-01")  # R9 @ack-review | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
 acknowledgement.overdue("2030-01-01")  # R0 @ack-overdue | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
-acknowledgement.overdue()  # R0 @ack-overdue
-SingleUser()  # R0 @single-user
-SingleUser.per_thread()  # R0 @per-thread
-PersistentShared(acknowledgement=acknowledgement)  # R0 @shared
+acknowledgement.overdue()  # R0 @ack-overdue | mypy: call-arg | pyright: reportCallIssue | ty: missing-argument | pyrefly: missing-argument | zuban: call-arg
+SingleUser()  # R0 @single-user | mypy: call-arg | pyright: reportCallIssue | ty: missing-argument | pyrefly: missing-argument | zuban: call-arg
+SingleUser.per_thread()  # R0 @per-thread | mypy: call-arg | pyright: reportCallIssue | ty: missing-argument | pyrefly: missing-argument | zuban: call-arg
+PersistentShared(acknowledgement=acknowledgement)  # R0 @shared | mypy: call-arg | pyright: reportCallIssue | ty: missing-argument | pyrefly: missing-argument | zuban: call-arg

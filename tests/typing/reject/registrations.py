@@ -78,6 +78,6 @@ s.concurrency("queue", max_waiting=None)  # R0 @max-waiting | mypy: arg-type | p
 s.concurrency("queue", wait_timeout="2")  # R0 @wait-timeout | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
 s.concurrency("queue", 2)  # R0 @queue | mypy: call-arg | pyright: reportCallIssue | ty: too-many-positional-arguments | pyrefly: bad-argument-count | zuban: call-arg
 ScopedFactory(build, scope=user, shares=1)  # R0 @shares | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
-single.admit()  # R0 @admit
-shared.admit("user")  # R10 @admit
-scoped.admit("user")  # R10 @admit
+single.admit()  # R0 @admit | mypy: call-arg | pyright: reportCallIssue | ty: missing-argument | pyrefly: missing-argument | zuban: call-arg
+shared.admit("user")  # R10 @admit | mypy: attr-defined | pyright: reportAttributeAccessIssue | ty: missing-attribute | pyrefly: missing-attribute | zuban: attr-defined
+scoped.admit("user")  # R10 @admit | mypy: attr-defined | pyright: reportAttributeAccessIssue | ty: missing-attribute | pyrefly: missing-attribute | zuban: attr-defined

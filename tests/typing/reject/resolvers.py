@@ -127,4 +127,4 @@ ScopedFactory(build, scope=union)  # R6 @scoped | mypy: arg-type | pyright: repo
 ScopedFactory(opened, scope=tenant)  # R6 @scoped-opened | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
 ScopedFactory(number_build, scope=user)  # R6 @number | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
 SingleUser.per_thread(tenant_build)  # R6 @per-thread | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
-ScopedFactory(scope=user)  # R3 @scoped
+ScopedFactory(scope=user)  # R3 @scoped | mypy: call-arg | pyright: reportCallIssue | ty: missing-argument | pyrefly: missing-argument | zuban: call-arg

@@ -32,4 +32,4 @@ attach(scoped)  # R0 @attach | mypy: arg-type | pyright: reportArgumentType | ty
 leased()  # R0 @leased | mypy: call-overload | pyright: reportCallIssue | ty: no-matching-overload | pyrefly: no-matching-overload | zuban: call-overload
 same: Leased[Managed] = leased(scoped)  # R0 @leased-annotated | mypy: arg-type | pyright: reportAssignmentType | ty: invalid-assignment | pyrefly: bad-assignment | zuban: arg-type
 constant_thread: Thread = 1  # R0 @thread-constant | mypy: assignment | pyright: reportAssignmentType | ty: invalid-assignment | pyrefly: bad-assignment | zuban: assignment
-attach()  # R0 @attach-none
+attach()  # R0 @attach-none | mypy: call-arg | pyright: reportCallIssue | ty: missing-argument | pyrefly: missing-argument | zuban: call-arg

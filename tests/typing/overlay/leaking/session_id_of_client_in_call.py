@@ -21,4 +21,4 @@ add_agent_framework_fastapi_endpoint(
     app,
     AgentFrameworkAgent(agent, legacy_session_id_from_thread_id=True),
     authorization_scope_resolver=current_user,
-)  # leaks, unseen by zuban
+)  # leaks
