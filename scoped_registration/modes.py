@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, final
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeGuard, final
 
 from typing_extensions import TypeVar, override
 
@@ -270,6 +270,12 @@ class PersistentShared(IsolationMode["SharedBuilder[T_co]"], Generic[T_co]):
 # Any: the union says which mode, whatever it holds.
 Mode: TypeAlias = SingleUser[Any] | PerThread[Any] | ScopedFactory[Any, Any] | PersistentShared[Any]
 """The closed union of the modes."""
+
+
+def is_mode(value: object) -> TypeGuard[Mode]:
+    """Tell whether a value is an isolation mode."""
+    return isinstance(value, SingleUser | PerThread | ScopedFactory | PersistentShared)
+
 
 _ONE_PRINCIPAL = (
     "SingleUser(target) or SingleUser.per_thread(factory) for one principal, "

@@ -15,7 +15,7 @@ from scoped_registration.errors import (
     describe_type,
 )
 from scoped_registration.inspection import refuse_bad_calls
-from scoped_registration.modes import Mode, PersistentShared, PerThread, ScopedFactory, SingleUser
+from scoped_registration.modes import Mode, is_mode
 from scoped_registration.runtime.options import Bounds, Policy
 from scoped_registration.settings import Settings
 
@@ -54,7 +54,7 @@ class Declaration(Generic[SettingsT]):
     def _declare(self, mode: object) -> tuple[SettingsT, Mode]:
         """Note that a mode was declared: a second one is a conflict."""
         settings = self._settings
-        if not isinstance(mode, SingleUser | PerThread | ScopedFactory | PersistentShared):
+        if not is_mode(mode):
             raise RegistrationError(
                 ReasonCode.MODE_REQUIRED,
                 f"isolation() takes a mode, and was given a {describe_type(mode)}",
@@ -71,8 +71,7 @@ class Declaration(Generic[SettingsT]):
                 declared_at=settings.declared_at,
             )
         self._declared = True
-        declared: Mode = mode
-        return settings, declared
+        return settings, mode
 
     if not TYPE_CHECKING:
 
