@@ -106,11 +106,13 @@ def _register(mode: Mode, settings: EndpointSettings) -> Registration[Any]:
                 return SingleUserRegistration(settings, mode)
             return _register_threads(mode, factory, settings)
         case PerThread():
-            return PerThreadRegistration(settings, mode, _made(mode.factory, settings))
+            made = _made(mode.factory, settings, several_principals=False)
+            return PerThreadRegistration(settings, mode, made)
         case PerRun():
             return _register_scoped(mode, Given(mode.agent), settings)
         case ScopedFactory():
-            return _register_scoped(mode, _made(mode.factory, settings), settings)
+            made = _made(mode.factory, settings, several_principals=True)
+            return _register_scoped(mode, made, settings)
         case PersistentShared():
             _check_shared_risks(mode, settings)
             return SharedRegistration(settings, mode)
@@ -137,7 +139,8 @@ def _register_threads(
 
     threads: PerThread[Any] = PerThread(build, owner=mode.owner)
     functools.update_wrapper(build, factory)  # the manifest names what the user wrote
-    return PerThreadRegistration(settings, threads, _made(build, settings))
+    made = _made(build, settings, several_principals=False)
+    return PerThreadRegistration(settings, threads, made)
 
 
 def _with_carried_stores(mode: Mode, settings: EndpointSettings) -> EndpointSettings:
@@ -152,9 +155,9 @@ def _with_carried_stores(mode: Mode, settings: EndpointSettings) -> EndpointSett
     )
 
 
-def _made(factory: Factory, settings: EndpointSettings) -> Made[Any]:
+def _made(factory: Factory, settings: EndpointSettings, *, several_principals: bool) -> Made[Any]:
     def accept(product: object) -> None:
-        targets.check_product(product)
+        targets.check_product(product, several_principals=several_principals)
         if settings.checkpoints is not None and runners.is_agent(product):
             raise _refusal(
                 ReasonCode.CHECKPOINT_NEEDS_WORKFLOW,

@@ -45,7 +45,8 @@ def per_run(agent: RawAgent[Any], *, scope: ScopeResolver[S]) -> ScopedFactory[R
         A mode for `AGUIEndpointBuilder.isolation`.
 
     Raises:
-        RegistrationError: ``stateful_target``, ``agent_wraps_stateful_workflow``,
+        RegistrationError: ``stateful_target``, ``opaque_runner``,
+            ``agent_wraps_stateful_workflow``,
             ``unknown_agent_type``, ``session_key_ignores_scope``,
             ``builder_is_not_a_factory``, or what `ScopedFactory` raises for the scope.
 

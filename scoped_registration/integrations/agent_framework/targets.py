@@ -75,8 +75,8 @@ def check_per_run(agent: object) -> None:
     """Refuse what keeps state between runs, or may.
 
     Raises:
-        RegistrationError: ``stateful_target``, ``agent_wraps_stateful_workflow``,
-            ``session_key_ignores_scope``, ``builder_is_not_a_factory``,
+        RegistrationError: ``stateful_target``, ``opaque_runner``,
+            ``agent_wraps_stateful_workflow``, ``session_key_ignores_scope``, ``builder_is_not_a_factory``,
             ``unknown_agent_type``.
     """
     inner = agent.agent if isinstance(agent, AgentFrameworkAgent) else agent
@@ -85,6 +85,12 @@ def check_per_run(agent: object) -> None:
             ReasonCode.AGENT_WRAPS_STATEFUL_WORKFLOW,
             f"{describe_type(inner)} keeps its workflow's state for every caller",
             "ScopedFactory(lambda context: build_workflow(context).as_agent(), scope=...)",
+        )
+    if isinstance(agent, AgentFrameworkWorkflow) and overrides_run(agent):
+        raise _refusal(
+            ReasonCode.OPAQUE_RUNNER,
+            f"{describe_type(agent)} has a run of its own, which keeps what it likes",
+            "ScopedFactory(build_runner, scope=...), which builds one for each key",
         )
     if isinstance(agent, Workflow | AgentFrameworkWorkflow):
         raise _refusal(
@@ -104,13 +110,14 @@ def check_per_run(agent: object) -> None:
     )
 
 
-def check_product(product: object) -> None:
+def check_product(product: object, *, several_principals: bool) -> None:
     """Refuse what a factory returned for a key.
 
     Raises:
-        RegistrationError: ``factory_returned``, ``session_key_ignores_scope``.
+        RegistrationError: ``factory_returned``, and ``session_key_ignores_scope`` where
+            two principals may use one thread id.
     """
-    if isinstance(product, AgentFrameworkAgent) and _keys_session_by_thread(product):
+    if several_principals and _keys_session_by_thread(product):
         raise _session_key_ignores_scope()
     try:
         _check_servable(product)

@@ -41,8 +41,8 @@ def create(at: Path, *, stubs: bool) -> Path:
         offline = ["--no-index", "--no-build-isolation"] if find_spec("hatchling") else []
         subprocess.run(
             [
-                *(sys.executable, "-m", "pip", "--python", python, "install", "--quiet"),
-                *("--no-deps", "--disable-pip-version-check", *offline, _copy(at)),
+                *(sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"),
+                *("--no-deps", "--disable-pip-version-check", *offline, str(_copy(at))),
             ],
             check=True,
             env={**os.environ, "PIP_NO_INPUT": "1"},
