@@ -66,6 +66,7 @@ newest: .venv-newest/.ready  ## core and FastAPI tests with the newest FastAPI
 check-wheel: $(VENV)/.ready  ## build the distributions; the wheel alone imports, starts and is typed
 	@rm -rf dist .venv-wheel
 	$(call step,build,$(python) -m build --no-isolation --outdir dist .)
+	$(call step,build the overlay stubs,$(python) -m build --no-isolation --outdir dist/stubs stubs)
 	@.ci/setup-venv.sh .venv-wheel constraints/latest.txt dist/*.whl
 	$(call step,import with the required dependencies alone,\
 	    .venv-wheel/bin/python -I -W error -c 'import scoped_registration.integrations.fastapi')

@@ -188,12 +188,12 @@ def fill_in() -> None:
                 first = [code for code in codes if not _CONSEQUENCES.fullmatch(code)] or codes
                 marks[line.place].setdefault(checker.column, first[0] if first else "MISSED")
     for path in sorted((HERE / "reject").glob("*.py")):
-        text = path.read_text().splitlines()
+        lines = path.read_text().splitlines()
         for line in read("reject"):
             if line.path.endswith(f"reject/{path.name}") and not line.expected:
-                codes = "".join(f" | {name}: {code}" for name, code in marks[line.place].items())
-                text[line.number - 1] += codes
-        path.write_text("\n".join(text) + "\n")
+                for name, code in marks[line.place].items():
+                    lines[line.number - 1] += f" | {name}: {code}"
+        path.write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The deletion test: take one thing out of the package's types, and the corpora must go red.
 
 ``python -m tests.typing.deletion`` tries every mutant and exits with 1 if one survives;
-words after it select the mutants whose description holds one of them.
+words after it select the mutants whose path and description hold one of them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,7 +43,7 @@ class Workbench:
     project: Project
     # What a checker says of the unchanged copy: nothing, but for sources that are checked
     # along with the corpora and so are inferred in another order (zuban, one line).
-    _before: dict[str, frozenset[str]] = attrs.field(factory=dict)
+    _before: dict[str, frozenset[str]]
 
     def ask(self, name: str) -> set[str]:
         """Return what a checker says now and does not say of the unchanged copy."""
@@ -61,13 +61,13 @@ class Workbench:
 
 
 @contextmanager
-def workbench() -> Iterator[Workbench]:
+def workbench() -> Generator[Workbench]:
     """Yield a workbench."""
     with tempfile.TemporaryDirectory() as root:
         project = copy(Path(root), "accept", "reject")
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / PACKAGE, Path(root) / PACKAGE, ignore=ignored)
-        bench = Workbench(project)
+        bench = Workbench(project, {})
         bench.get_ready()
         yield bench
 
@@ -116,7 +116,9 @@ def main(words: list[str]) -> int:
     """Try the selected mutants and print what became of them."""
     begun = time.monotonic()
     mutants = [
-        mutant for mutant in find() if not words or any(word in mutant.what for word in words)
+        mutant
+        for mutant in find()
+        if not words or any(word in f"{mutant.path}: {mutant.what}" for word in words)
     ]
     killers: Counter[str] = Counter()
     survivors: list[Mutant] = []

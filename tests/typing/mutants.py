@@ -56,10 +56,15 @@ def surface() -> list[Path]:
 
 
 def _imported(path: Path) -> set[str]:
-    return {
-        node.module.removeprefix(PACKAGE).removeprefix(".")
+    modules = (
+        node.module or ""
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE)
+        if isinstance(node, ast.ImportFrom)
+    )
+    return {
+        module.removeprefix(PACKAGE).removeprefix(".")
+        for module in modules
+        if module.split(".")[0] == PACKAGE
     }
 
 
@@ -174,10 +179,11 @@ class _Module:
         for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
             if default is None:
                 yield self._optional([argument], f"{name}: {argument.arg} is optional")
-        everything = [*positional, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-        for argument in everything:
-            annotation = argument and argument.annotation
-            if argument and annotation and ast.unparse(annotation) not in ("Any", "object"):
+        every = [*positional, *arguments.kwonlyargs]
+        every += [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
+        for argument in every:
+            annotation = argument.annotation
+            if annotation is not None and ast.unparse(annotation) not in ("Any", "object"):
                 yield self._replaced(annotation, "Any", f"{name}: {argument.arg} is Any")
         if arguments.kwonlyargs and arguments.vararg is None:
             yield self._without_star(node, f"{name}: positional arguments")

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import attrs
 
@@ -28,7 +29,7 @@ def keep(checker: Checker, found: Sequence[Diagnostic]) -> None:
 def of(checker: Checker) -> list[Diagnostic]:
     """Return what a checker says about the corpora, from a run that is kept or a new one."""
     try:
-        whole = json.loads(_file(checker).read_text())
+        whole: dict[str, Any] = json.loads(_file(checker).read_text())
     except (OSError, ValueError):
         whole = {}
     if whole.get("of") == _digest(checker):
