@@ -20,7 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: The words after the program's name; by default those of the process.
 
     Returns:
-        The exit status: 0, or 2 if the application cannot be loaded or is refused.
+        The exit status: 0, 1 if the application would not start, 2 if it cannot be
+        loaded.
     """
     parser = argparse.ArgumentParser(prog="scoped-registration", description=__doc__)
     parser.add_argument(
@@ -31,11 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "manifest", help="print the registrations of a FastAPI application as JSON"
     )
     manifest.add_argument("app", metavar="MODULE:APP", help="as for uvicorn")
+    manifest.add_argument(
+        "--factory", action="store_true", help="APP is a function that returns the application"
+    )
     given = parser.parse_args(arguments)
-    return _manifest(given.app)
+    return _manifest(given.app, is_factory=given.factory)
 
 
-def _manifest(place: str) -> int:
+def _manifest(place: str, *, is_factory: bool) -> int:
     from fastapi import FastAPI  # noqa: PLC0415  # only this command needs it
 
     from scoped_registration.integrations.application import Application  # noqa: PLC0415
@@ -44,13 +48,21 @@ def _manifest(place: str) -> int:
     sys.path.insert(0, str(Path.cwd()))  # as uvicorn does
     try:
         app = getattr(importlib.import_module(module), name or "app")
+        if is_factory:
+            app = app()
     except (ImportError, AttributeError, TypeError, ValueError, RegistrationError) as error:
         print(f"{place} cannot be loaded: {error}", file=sys.stderr)
         return 2
     if not isinstance(app, FastAPI):
         print(f"{place} is no FastAPI application", file=sys.stderr)
         return 2
-    described = [one.as_dict() for one in Application.of(app).describe()]
+    application = Application.of(app)
+    try:
+        application.check()
+    except RegistrationError as error:
+        print(f"{place} would not start: {error}", file=sys.stderr)
+        return 1
+    described = [one.as_dict() for one in application.describe()]
     print(json.dumps(described, indent=2))
     return 0
 

@@ -150,7 +150,7 @@ def check_factory(factory: object, where: str) -> None:
             ) from None
         raise _bad_factory(
             f"the factory {name} cannot be called with one positional argument, the context",
-            f"def {getattr(factory, '__name__', 'build')}(context: ScopeContext[...]) -> ...",
+            "def build(context: ScopeContext[...]) -> ..., or lambda context: ...",
         ) from None
     first = next(iter(bound.arguments))
     wanted = [typing.get_origin(one) or one for one in members(hints_of(factory).get(first))]

@@ -96,8 +96,8 @@ class SingleUser(IsolationMode["SingleUserBuilder[T_co]"], Generic[T_co]):
         ```
     """
 
-    label: ClassVar = "SingleUser"
-    meaning: ClassVar = (
+    label: ClassVar[str] = "SingleUser"
+    meaning: ClassVar[str] = (
         "every caller is one and the same principal, and all threads share one instance"
     )
 
@@ -105,7 +105,7 @@ class SingleUser(IsolationMode["SingleUserBuilder[T_co]"], Generic[T_co]):
         check_instance(target, "SingleUser")
         if owner is not None:
             check_resolver(owner, "owner")
-        self.declared_at = caller()
+        self.declared_at: str = caller()
         self.target: T_co = target
         self.owner = owner
 
@@ -138,8 +138,10 @@ class SingleUser(IsolationMode["SingleUserBuilder[T_co]"], Generic[T_co]):
 class PerThread(IsolationMode["PerThreadBuilder[P_co]"], Generic[P_co]):
     """`SingleUser.per_thread`: one principal, an instance per thread."""
 
-    label: ClassVar = "SingleUser.per_thread"
-    meaning: ClassVar = "every caller is one and the same principal, with one instance per thread"
+    label: ClassVar[str] = "SingleUser.per_thread"
+    meaning: ClassVar[str] = (
+        "every caller is one and the same principal, with one instance per thread"
+    )
 
     def __init__(
         self, factory: Callable[[ScopeContext[str]], P_co], *, owner: Resolver | None
@@ -148,7 +150,7 @@ class PerThread(IsolationMode["PerThreadBuilder[P_co]"], Generic[P_co]):
         check_same_scope(factory, str)
         if owner is not None:
             check_resolver(owner, "owner")
-        self.declared_at = caller()
+        self.declared_at: str = caller()
         self.factory: Callable[[ScopeContext[str]], object] = factory
         self.owner = owner
 
@@ -166,8 +168,8 @@ class ScopedFactory(IsolationMode["ScopedBuilder[P_co, S]"], Generic[P_co, S]):
             synchronous one runs on the event loop, never in a thread.
         scope: A FastAPI dependency callable that returns who calls. It alone decides
             whose instance is served; no field of a request body can.
-        shares: Objects or types that instances may share on purpose, such as a chat
-            client or a connection pool.
+        shares: Objects or types that instances share on purpose, such as a chat client
+            or a connection pool. They are named in the manifest.
 
     Raises:
         RegistrationError: ``instance_is_not_a_factory``, ``builder_is_not_a_factory``,
@@ -198,10 +200,10 @@ class ScopedFactory(IsolationMode["ScopedBuilder[P_co, S]"], Generic[P_co, S]):
         check_resolver(scope, "scope")
         check_same_scope(factory, scope)
         check_shares(shares)
-        self.declared_at = caller()
+        self.declared_at: str = caller()
         self.factory: Callable[[ScopeContext[S]], object] = factory
         self.scope: Callable[..., object] = scope
-        self.shares = tuple(shares)
+        self.shares: tuple[object, ...] = tuple(shares)
 
     def describe_target(self) -> str:
         """Return what serves a key, for the manifest."""
@@ -243,8 +245,10 @@ class PersistentShared(IsolationMode["SharedBuilder[T_co]"], Generic[T_co]):
         ```
     """
 
-    label: ClassVar = "PersistentShared"
-    meaning: ClassVar = "ONE INSTANCE IS SHARED by all callers, on purpose; this is not isolation"
+    label: ClassVar[str] = "PersistentShared"
+    meaning: ClassVar[str] = (
+        "ONE INSTANCE IS SHARED by all callers, on purpose; this is not isolation"
+    )
 
     def __init__(
         self,
@@ -257,7 +261,7 @@ class PersistentShared(IsolationMode["SharedBuilder[T_co]"], Generic[T_co]):
         check_acknowledgement(acknowledgement)
         if access is not None:
             check_resolver(access, "access")
-        self.declared_at = caller()
+        self.declared_at: str = caller()
         self.target: T_co = target
         self.acknowledgement = acknowledgement
         self.access = access

@@ -9,13 +9,14 @@ from agent_framework import (
     ChatResponse,
     ChatResponseUpdate,
     Content,
+    FunctionInvocationLayer,
     Message,
     ResponseStream,
 )
 from typing_extensions import override
 
 
-class CountingChatClient(BaseChatClient[Any]):
+class CountingChatClient(FunctionInvocationLayer[Any], BaseChatClient[Any]):
     @override
     def _inner_get_response(
         self,

@@ -98,11 +98,14 @@ class Application:
         for registration in registrations:
             check_type(registration, Registration, "attach(app, ...), with what .build() returned")
             if registration.name in joining:
+                other = joining[registration.name]
                 raise RegistrationError(
                     ReasonCode.DUPLICATE_NAME,
                     "the application has a registration of this name already, declared at "
-                    f"{joining[registration.name].declared_at}",
-                    instead="give each registration a name of its own",
+                    f"{other.declared_at}",
+                    instead="attach it once"
+                    if other is registration
+                    else "give each registration a name of its own",
                     registration=registration.name,
                     declared_at=registration.declared_at,
                 )
@@ -162,13 +165,21 @@ class Application:
 
         self._lifespan = router.lifespan_context = lifespan
 
-    def _start(self) -> None:
+    def check(self) -> None:
+        """Refuse what start-up refuses, in this application and those mounted under it.
+
+        Raises:
+            RegistrationError: As `check_application`.
+        """
         for app in self._discover():
             check_application(app)
+
+    def _start(self) -> None:
+        self.check()
         today = date.today()
         for description in self.describe():
-            given = description.acknowledgement
-            level = logging.WARNING if given and given.overdue(today) else logging.INFO
+            # Sharing is said where nobody has configured logging, too.
+            level = logging.INFO if description.acknowledgement is None else logging.WARNING
             log.log(level, "%s", description.sentence(today))
         self._running += 1
 

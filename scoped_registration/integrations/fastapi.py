@@ -127,7 +127,7 @@ class Leased(Generic[T_co]):
         self.registration = registration
         self._thread = thread
         self._resolver = resolver_of(registration)
-        self.__signature__ = self._signature(keyed)
+        self.__signature__: inspect.Signature = self._signature(keyed)
 
     async def __call__(
         self, connection: HTTPConnection, principal: object = None, thread_id: object = None

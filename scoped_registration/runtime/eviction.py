@@ -53,7 +53,7 @@ class Room:
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
         self._shares: dict[str, int] = {}
-        self.live = 0
+        self.live: int = 0
 
     @property
     def scopes(self) -> int:

@@ -49,14 +49,14 @@ class Keeper(Generic[T]):
         self._bounds = bounds
         self._exclusive = exclusive
         self._clock = clock
-        self.mutex = threading.RLock()
+        self.mutex: threading.RLock = threading.RLock()
         self.slots: OrderedDict[Key, Slot[T]] = OrderedDict()  # by last use, oldest first
-        self.room = Room(bounds)
+        self.room: Room = Room(bounds)
         self.seekers: Seekers[T] = Seekers(
             self.room, self.slots.values, evict=self._evict, build=self._begin_build
         )
-        self.sweeper = Sweeper(self.sweep, clock)
-        self.counters = Counters()
+        self.sweeper: Sweeper = Sweeper(self.sweep, clock)
+        self.counters: Counters = Counters()
         self.refusing: ReasonCode | None = None
         self.failures: list[Exception] = []  # of closings, while the pool drains
         self.emptied: list[Waiter] = []  # who waits for the last slot to go

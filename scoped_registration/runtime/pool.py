@@ -47,7 +47,7 @@ class Pool(Generic[T]):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = name
-        self.exclusive = policy is not None
+        self.exclusive: bool = policy is not None
         self._policy = policy or Policy()
         self._bounds = bounds
         self._clock = clock

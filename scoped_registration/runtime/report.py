@@ -11,7 +11,7 @@ import traceback
 
 __all__ = ["frames", "log", "report_failure"]
 
-log = logging.getLogger("scoped_registration")
+log: logging.Logger = logging.getLogger("scoped_registration")
 
 
 def report_failure(what: str, registration: str, error: BaseException) -> None:

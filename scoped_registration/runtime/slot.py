@@ -40,11 +40,11 @@ class Waiter:
     __slots__ = ("_future", "context", "granted", "loop", "scope")
 
     def __init__(self, scope: object) -> None:
-        self.scope = scope
-        self.context = contextvars.copy_context()
-        self.loop = asyncio.get_running_loop()
+        self.scope: object = scope
+        self.context: contextvars.Context = contextvars.copy_context()
+        self.loop: asyncio.AbstractEventLoop = asyncio.get_running_loop()
         self._future: asyncio.Future[None] = self.loop.create_future()
-        self.granted = False
+        self.granted: bool = False
 
     async def wait(self, seconds: float) -> None:
         """Wait to be woken.
@@ -93,15 +93,15 @@ class Slot(Generic[T]):
     )
 
     def __init__(self, key: Key) -> None:
-        self.key = key
-        self.target = cast(T, _NOTHING)  # until it is `READY`
+        self.key: Key = key
+        self.target: T = cast(T, _NOTHING)  # until it is `READY`
         self.context: ScopeContext[Any] | None = None
         self.companion: object = None  # what an integration keeps beside the instance
-        self.state = State.SEEKING
-        self.leases = 0
-        self.retired = False  # no new lease: closed as soon as it is idle
-        self.built_at = 0.0
-        self.idle_since = 0.0
+        self.state: State = State.SEEKING
+        self.leases: int = 0
+        self.retired: bool = False  # no new lease: closed as soon as it is idle
+        self.built_at: float = 0.0
+        self.idle_since: float = 0.0
         self.pinned_since: float | None = None
         self.waiters: deque[Waiter] = _NOBODY
         self.owner: Owner | None = None

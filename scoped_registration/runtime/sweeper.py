@@ -23,7 +23,7 @@ class Sweeper:
     def __init__(self, sweep: Callable[[], None], clock: Callable[[], float]) -> None:
         self._sweep = sweep
         self._clock = clock
-        self.due = math.inf
+        self.due: float = math.inf
         self.loop: asyncio.AbstractEventLoop | None = None
         self.timer: asyncio.TimerHandle | None = None
 

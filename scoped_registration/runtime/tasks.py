@@ -36,9 +36,9 @@ class Owner:
     __slots__ = ("_cancelled", "_task", "_timer", "ended", "loop", "products", "stop")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.loop = loop
-        self.stop = asyncio.Event()
-        self.ended = False
+        self.loop: asyncio.AbstractEventLoop = loop
+        self.stop: asyncio.Event = asyncio.Event()
+        self.ended: bool = False
         self.products: tuple[object, ...] = ()  # what came out of the factory
         self._cancelled = False
         self._task: asyncio.Task[None] | None = None

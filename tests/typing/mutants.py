@@ -200,7 +200,7 @@ class _Module:
                 if member is not value:
                     yield self._replaced(
                         member,
-                        "Never",
+                        "memoryview",  # a type that needs no import and is no scope
                         f"{name.split(':', maxsplit=1)[0]}: without {ast.unparse(member)}",
                     )
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -17,13 +20,34 @@ _OTHER_VERSIONS = ("3.12", "3.13")  # test_checkers.py has 3.11
 _BY_NAME = {checker.name: checker for checker in CHECKERS}
 
 
+def environment_with_the_package(directory: Path) -> Path:
+    """Return an interpreter beside which the package lies as a wheel puts it.
+
+    pyright answers nothing about an editable install.
+    """
+    ask = "import sysconfig, scoped_registration as s; print(sysconfig.get_path('purelib'), s.__file__)"
+    python = target_python()
+    done = subprocess.run([str(python), "-c", ask], capture_output=True, text=True, check=True)
+    installed, file = map(Path, done.stdout.split())
+    if file.is_relative_to(installed):
+        return python
+    venv.create(directory, symlinks=True)
+    here = next(directory.glob("lib/python*/site-packages"))
+    shutil.copytree(file.parent, here / file.parent.name)
+    (here / "others.pth").write_text(f"{installed}\n")
+    return directory / "bin" / "python"
+
+
 def test_every_public_type_is_known(tmp_path: Path) -> None:
     pyright = Path(sys.executable).with_name("pyright")
+    python = environment_with_the_package(tmp_path / "environment")
     done = subprocess.run(
         [
             *(str(pyright), "--verifytypes", "scoped_registration", "--ignoreexternal"),
-            *("--outputjson", "--pythonpath", str(target_python())),
+            "--outputjson",
         ],
+        # --pythonpath has no effect together with --verifytypes.
+        env=os.environ | {"PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"},
         cwd=tmp_path,
         capture_output=True,
         text=True,

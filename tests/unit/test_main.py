@@ -14,10 +14,13 @@ import pytest
 from scoped_registration.__main__ import main
 
 _APP = """
-from fastapi import FastAPI
+from typing import Annotated
+
+from fastapi import Depends, FastAPI
+from fastapi.security import OAuth2PasswordBearer
 
 from scoped_registration import RegistrationBuilder, ScopedFactory, SingleUser
-from scoped_registration.integrations.fastapi import attach
+from scoped_registration.integrations.fastapi import attach, leased
 
 
 def user() -> str:
@@ -36,6 +39,21 @@ attach(
 )
 empty = FastAPI()
 nothing = object()
+
+
+def create() -> FastAPI:
+    made = FastAPI()
+    attach(made, RegistrationBuilder("made").isolation(ScopedFactory(Chat, scope=user)).build())
+    return made
+
+
+behind = FastAPI(dependencies=[Depends(OAuth2PasswordBearer("token"))])
+one = RegistrationBuilder("one").isolation(SingleUser.per_thread(Chat)).build()
+attach(behind, one)
+
+
+@behind.get("/{thread_id}")
+def read(chat: Annotated[Chat, Depends(leased(one))]) -> None: ...
 """
 _REFUSED = """
 from scoped_registration import RegistrationBuilder
@@ -71,6 +89,18 @@ def test_manifest_prints_every_registration(place: Path, target: str) -> None:
         ("desk", "SingleUser.per_thread"),
     ]
     assert listed[0]["declared_at"].startswith("service.py:")
+
+
+def test_manifest_of_an_application_factory(place: Path) -> None:
+    done = _run(place, "manifest", "--factory", "service:create")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [one["name"] for one in json.loads(done.stdout)] == ["made"]
+
+
+def test_manifest_fails_where_the_application_would_not_start(place: Path) -> None:
+    done = _run(place, "manifest", "service:behind")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "service:behind would not start: [single_user_behind_authentication]" in done.stderr
 
 
 def test_manifest_of_an_application_without_registrations(place: Path) -> None:

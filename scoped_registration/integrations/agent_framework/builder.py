@@ -80,8 +80,11 @@ class AGUIEndpointBuilder(Declaration[EndpointSettings]):
         super().__init__(EndpointSettings(name=name, declared_at=caller(), path=path))
         _check_path(path, name)
 
+    # A checker that reports one overload names the last: it shall be the usual mode.
     @overload
     def isolation(self, mode: SingleUser[W]) -> WorkflowStage[SingleUserRegistration[W]]: ...
+    @overload
+    def isolation(self, mode: PersistentShared[W]) -> WorkflowStage[SharedRegistration[W]]: ...
     @overload
     def isolation(
         self, mode: PerThread[Product[W]]
@@ -91,9 +94,9 @@ class AGUIEndpointBuilder(Declaration[EndpointSettings]):
         self, mode: ScopedFactory[Product[W], S]
     ) -> ScopedWorkflowStage[ScopedRegistration[W, S]]: ...
     @overload
-    def isolation(self, mode: PersistentShared[W]) -> WorkflowStage[SharedRegistration[W]]: ...
-    @overload
     def isolation(self, mode: SingleUser[A]) -> AgentStage[SingleUserRegistration[A]]: ...
+    @overload
+    def isolation(self, mode: PersistentShared[A]) -> AgentStage[SharedRegistration[A]]: ...
     @overload
     def isolation(
         self, mode: PerThread[Product[A]]
@@ -102,8 +105,6 @@ class AGUIEndpointBuilder(Declaration[EndpointSettings]):
     def isolation(
         self, mode: ScopedFactory[Product[A], S]
     ) -> ScopedAgentStage[ScopedRegistration[A, S]]: ...
-    @overload
-    def isolation(self, mode: PersistentShared[A]) -> AgentStage[SharedRegistration[A]]: ...
     def isolation(self, mode: Any) -> Any:
         """Declare who may share the target.
 

@@ -173,7 +173,7 @@ class Admission:
         resolver = resolver_of(registration)
         if resolver is not None:
             parameters.append(_parameter("principal", Annotated[Any, Depends(resolver)]))
-        self.__signature__ = inspect.Signature(parameters)
+        self.__signature__: inspect.Signature = inspect.Signature(parameters)
 
     async def __call__(
         self, *, connection: HTTPConnection, request_body: object, principal: object = None

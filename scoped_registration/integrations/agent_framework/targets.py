@@ -76,8 +76,8 @@ def check_per_run(agent: object) -> None:
 
     Raises:
         RegistrationError: ``stateful_target``, ``opaque_runner``,
-            ``agent_wraps_stateful_workflow``, ``session_key_ignores_scope``, ``builder_is_not_a_factory``,
-            ``unknown_agent_type``.
+            ``agent_wraps_stateful_workflow``, ``session_key_ignores_scope``,
+            ``builder_is_not_a_factory``, ``unknown_agent_type``.
     """
     inner = agent.agent if isinstance(agent, AgentFrameworkAgent) else agent
     if isinstance(inner, WorkflowAgent | FunctionalWorkflowAgent | FunctionalWorkflow):

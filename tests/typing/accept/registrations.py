@@ -156,3 +156,8 @@ def values(value: SupportsScopeKey) -> None:
 assert_type(scoped.mode.describe_target(), str)  # @describe-target
 single.admit("user")  # @admit
 per_thread.admit("user")  # @admit-per-thread
+assert_type(scoped.mode.describe_shares(), tuple[str, ...])  # @describe-shares
+
+
+def described(registration: Registration[Chat]) -> None:
+    assert_type(registration.describe(), Description)  # @describe-any

@@ -3,9 +3,10 @@
 # One mistake, or one example, is one line.
 # fmt: off
 
-from scoped_registration import PersistentShared, ScopedFactory, SingleUser
+from scoped_registration import PersistentShared, Registration, ScopedFactory, SingleUser
 from scoped_registration import RegistrationBuilder as B
 from tests.typing.given.core import (
+    Managed,
     acknowledgement,
     build,
     chat,
@@ -81,3 +82,4 @@ ScopedFactory(build, scope=user, shares=1)  # R0 @shares | mypy: arg-type | pyri
 single.admit()  # R0 @admit | mypy: call-arg | pyright: reportCallIssue | ty: missing-argument | pyrefly: missing-argument | zuban: call-arg
 shared.admit("user")  # R10 @admit | mypy: attr-defined | pyright: reportAttributeAccessIssue | ty: missing-attribute | pyrefly: missing-attribute | zuban: attr-defined
 scoped.admit("user")  # R10 @admit | mypy: attr-defined | pyright: reportAttributeAccessIssue | ty: missing-attribute | pyrefly: missing-attribute | zuban: attr-defined
+plain: Registration[Managed] = B("x").isolation(ScopedFactory(opened, scope=user)).build()  # R0 @registration | mypy: assignment | pyright: reportAssignmentType | ty: invalid-assignment | pyrefly: bad-assignment | zuban: assignment
