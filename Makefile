@@ -24,7 +24,7 @@ endef
 # $(call anew,VENV): FORCE when VENV was made for another checkout or its Python is gone.
 anew = $(shell .ci/setup-venv.sh --is-current $(1) || echo FORCE)
 
-.PHONY: FORCE help demo test lint types mypy pyright pytest docs bench oldest newest check-wheel clean
+.PHONY: FORCE help demo test lint types mypy pyright pytest docs deletion bench oldest newest check-wheel clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -50,9 +50,13 @@ pytest: $(VENV)/.ready  ## all tests on all cores, with branch coverage
 	$(call step,pytest,$(python) -m pytest -n auto --cov --ignore=tests/benchmarks)
 
 docs: $(VENV)/.ready  ## build the documentation into site/, which loads nothing from other hosts
+	$(call step,the table of mistakes and checkers,$(python) -m tests.typing.table)
 	$(call step,mkdocs build --strict,$(python) -m mkdocs build --strict)
 	$(call step,no remote assets in site/,! grep -rnoE --include='*.html' \
 	    '<(script|img|iframe|source)[^>]* src="?(https?:)?//[^">]*|<link[^>]* href="?(https?:)?//[^">]*' site)
+
+deletion: $(VENV)/.ready  ## remove one part of the types at a time: the corpora go red each time
+	$(call step,deletion test,$(python) -m tests.typing.deletion)
 
 bench: $(VENV)/.ready  ## the benchmarks, one at a time
 	$(call step,benchmarks,$(python) -m pytest tests/benchmarks)

@@ -22,7 +22,11 @@ from scoped_registration.integrations.operations import (
     operations,
 )
 from scoped_registration.manifest import Description
-from scoped_registration.registration import Registration
+from scoped_registration.registration import (
+    Registration,
+    SharedRegistration,
+    SingleUserRegistration,
+)
 from scoped_registration.runtime.report import log
 
 # Any: an application holds registrations of targets of any type, and ASGI scopes are untyped.
@@ -92,7 +96,8 @@ class Application:
         """Join registrations, all or none.
 
         Raises:
-            RegistrationError: ``duplicate_name``; ``option_invalid`` for what is none.
+            RegistrationError: ``duplicate_name``, ``runner_already_registered``;
+                ``option_invalid`` for what is none.
         """
         joining = dict(self._registrations)
         for registration in registrations:
@@ -109,6 +114,7 @@ class Application:
                     registration=registration.name,
                     declared_at=registration.declared_at,
                 )
+            _refuse_shared_target(registration, joining.values())
             joining[registration.name] = registration
         self._registrations = joining
         for registration in joining.values():
@@ -192,6 +198,28 @@ class Application:
                 if not any(holder._running for holder in _holders[registration])
             )
         )
+
+
+def _refuse_shared_target(
+    registration: Registration[Any], others: Iterable[Registration[Any]]
+) -> None:
+    target = _target_of(registration)
+    for other in others:
+        if target is not None and _target_of(other) is target:
+            raise RegistrationError(
+                ReasonCode.RUNNER_ALREADY_REGISTERED,
+                f"its target is served by registration {other.name!r} already, "
+                "and two registrations would run it at once",
+                instead="build one object for each registration, or use one registration",
+                registration=registration.name,
+                declared_at=registration.declared_at,
+            )
+
+
+def _target_of(registration: Registration[Any]) -> object:
+    if isinstance(registration, SingleUserRegistration | SharedRegistration):
+        return registration.mode.target
+    return None
 
 
 async def _shut_down(registration: Registration[Any]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import nullcontext
 from http import HTTPStatus
 from typing import Annotated, Any, Generic, NoReturn, TypeAlias, TypeVar, cast, overload
 
@@ -31,7 +32,7 @@ from scoped_registration.registration import (
     SharedRegistration,
     SingleUserRegistration,
 )
-from scoped_registration.runtime.lease import Lease
+from scoped_registration.runtime.lease import Lease, own_context
 from scoped_registration.runtime.report import log
 from scoped_registration.scope import check_thread_id, scope_text
 
@@ -41,6 +42,8 @@ __all__ = ["Leased", "Thread", "attach", "leased"]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
+
+_LEASES = "scoped_registration.leases"
 
 Thread: TypeAlias = str | Callable[..., str | Awaitable[str]]
 """A dependency that returns the thread id, or one constant id for every caller."""
@@ -140,13 +143,22 @@ class Leased(Generic[T_co]):
             if inspect.isawaitable(thread_id):
                 thread_id = await thread_id
             lease = lease_for(self.registration, principal, thread_id)
-            target = await lease.__aenter__()
         except RegistrationError as error:
             refuse(error, connection)
-        try:
-            yield target
-        finally:
-            await lease.__aexit__(None, None, None)
+        leases: dict[object, T_co] = connection.scope.setdefault(_LEASES, {})
+        if lease.place in leases:  # another dependency of this request holds it, and for longer
+            yield leases[lease.place]
+            return
+        with nullcontext() if leases else own_context():
+            try:
+                target = leases[lease.place] = await lease.__aenter__()
+            except RegistrationError as error:
+                refuse(error, connection)
+            try:
+                yield target
+            finally:
+                del leases[lease.place]
+                await lease.__aexit__(None, None, None)
 
     @override
     def __eq__(self, other: object) -> bool:

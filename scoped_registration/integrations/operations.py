@@ -79,7 +79,7 @@ def operations(app: FastAPI) -> Iterator[Operation]:
                 for call, scope in calls
                 if isinstance(getattr(call, "registration", None), Registration)
             ),
-            any(isinstance(call, SecurityBase) for call, _ in calls),
+            any(isinstance(call, SecurityBase) for call, _ in calls) or _has_scopes(dependant),
             getattr(route, "include_in_schema", False),
         )
 
@@ -88,6 +88,16 @@ def _calls(dependant: Dependant) -> Iterator[tuple[Any, str | None]]:
     for inner in dependant.dependencies:
         yield inner.call, getattr(inner, "scope", None)
         yield from _calls(inner)
+
+
+def _has_scopes(dependant: Dependant) -> bool:
+    """Whether a dependency wants security scopes, of whichever scheme."""
+    # FastAPI 0.123 gave the attribute its second name.
+    names = ("security_scopes", "own_oauth_scopes")
+    return any(
+        any(getattr(inner, name, None) for name in names) or _has_scopes(inner)
+        for inner in dependant.dependencies
+    )
 
 
 def check_operation(operation: Operation) -> None:

@@ -1,7 +1,6 @@
-"""The instances of a pool, from the wish for one to its end: build, serve, close.
+"""The instances of a pool: each method is one step of one, under a mutex.
 
-Each method is one synchronous step under the mutex. It is a mutex, because event loops
-in different threads may share a registration.
+It is a mutex, because event loops in different threads may share a registration.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 from scoped_registration.errors import ReasonCode, RegistrationError
 from scoped_registration.runtime.eviction import Room, expiry
@@ -30,6 +30,8 @@ from scoped_registration.scope import ScopeContext
 __all__ = ["Keeper"]
 
 T = TypeVar("T")
+
+_keepers: WeakSet[Keeper[Any]] = WeakSet()
 
 
 class Keeper(Generic[T]):
@@ -61,11 +63,11 @@ class Keeper(Generic[T]):
         self.failures: list[Exception] = []  # of closings, while the pool drains
         self.emptied: list[Waiter] = []  # who waits for the last slot to go
         self.loop: asyncio.AbstractEventLoop | None = None  # the last one that a caller waited in
+        _keepers.add(self)
 
     def refusal(self, code: ReasonCode) -> RegistrationError:
         """Return a refusal, and count it if it lies in the load."""
-        if code in BUSY:
-            self.counters.rejected += 1
+        self.counters.rejected += code in BUSY
         return refusal(code, self._name)
 
     # From state to state
@@ -212,12 +214,13 @@ class Keeper(Generic[T]):
         """Note what came out of a factory, or refuse what another key has (promise P9)."""
         if isinstance(product, ATOMS):
             return
+        core = self._life.core(product)
         with self.mutex:
-            for other in self.slots.values():
-                if other is not slot and (
-                    other.target is product or (other.owner and other.owner.made(product))
-                ):
-                    raise self.refusal(ReasonCode.FACTORY_RETURNED_SHARED_INSTANCE)
+            for keeper in list(_keepers):  # of other registrations too: one object has one key
+                for other in list(keeper.slots.values()):
+                    same = other.holds(product) or keeper._life.core(other.target) is core
+                    if same and other is not slot:
+                        raise self.refusal(ReasonCode.FACTORY_RETURNED_SHARED_INSTANCE)
             if slot.owner is not None:
                 slot.owner.products += (product,)
 
@@ -277,8 +280,7 @@ class Keeper(Generic[T]):
     ) -> None:
         """Give each caller who waits an error of its own, and keep nothing.
 
-        A build that was cancelled may have been cancelled with its event loop. Callers
-        in other loops go on waiting: one of them builds.
+        A build may be cancelled with its event loop: callers in others wait on, and one builds.
         """
         self.counters.build_failures += 1
         cancelled = isinstance(error, asyncio.CancelledError | LoopEndedError)

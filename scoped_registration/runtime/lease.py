@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar, cast
@@ -52,6 +53,21 @@ class Source(Protocol[T]):
 _held: ContextVar[tuple[Lease[Any], ...]] = ContextVar("scoped_registration_held", default=())
 
 
+@contextmanager
+def own_context() -> Generator[None, None, None]:
+    """Forget, for the length of a request, the leases of whoever started its context.
+
+    A server may start a request in the context of the one before it on the same connection,
+    whose lease ends without it.
+    """
+    outer = _held.get()
+    _held.set(())
+    try:
+        yield
+    finally:
+        _held.set(outer)
+
+
 class Lease(Generic[T]):
     """An async context manager that yields the target itself, for one use.
 
@@ -67,6 +83,11 @@ class Lease(Generic[T]):
         self._slot: Slot[T] | None = None
         self._spent = False
         self._open = False  # holds the instance, or waits for it
+
+    @property
+    def place(self) -> tuple[int, Key]:
+        """Which key of which pool this is a lease of."""
+        return id(self._pool), self._key
 
     async def __aenter__(self) -> T:
         pool = self._pool

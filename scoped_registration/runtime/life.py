@@ -73,6 +73,10 @@ class Life(Protocol[T]):
         """Begin to close; False if no event loop is there now in which to close."""
         ...
 
+    def core(self, product: object, /) -> object:
+        """Return what keeps the state of a product: no other key may have it."""
+        ...
+
 
 class Given(Generic[T]):
     """An instance that exists already and belongs to the user, who closes it."""
@@ -89,6 +93,10 @@ class Given(Generic[T]):
         ledger.ended(slot, slot.owner, None)
         return True
 
+    def core(self, product: object, /) -> object:
+        """Return the instance itself."""
+        return product
+
 
 class Made(Generic[T]):
     """Instances made by a factory, which are closed by whoever had them made: the pool.
@@ -97,6 +105,7 @@ class Made(Generic[T]):
         factory: The declared factory.
         accept: Raises for a product that cannot be served.
         manager: The context manager that a product is, if it is to be entered.
+        core: What keeps the state of a product that is a wrapper around it.
     """
 
     def __init__(
@@ -105,10 +114,16 @@ class Made(Generic[T]):
         *,
         accept: Callable[[object], None] = check_product,
         manager: Callable[[object], AbstractAsyncContextManager[object] | None] = manager_of,
+        core: Callable[[object], object] = lambda product: product,
     ) -> None:
         self._factory = factory
+        self._core = core
         self._accept = accept
         self._manager = manager
+
+    def core(self, product: object, /) -> object:
+        """Return what keeps the state of a product."""
+        return self._core(product)
 
     def begin(self, slot: Slot[T], context: ScopeContext[Any], ledger: Ledger[T], /) -> None:
         """Start the build in a task of its own, in the context of the first who waits."""

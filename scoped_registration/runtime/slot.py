@@ -127,6 +127,11 @@ class Slot(Generic[T]):
         if self.context is not None:
             set_current(self.context, scope)
 
+    def holds(self, product: object) -> bool:
+        """Whether an object is this key's instance, or came out of its factory on the way."""
+        made = self.owner is not None and self.owner.made(product)
+        return made or self.target is product
+
     def enqueue(self, waiter: Waiter) -> None:
         """Put a caller at the end of the queue."""
         if self.waiters is _NOBODY:

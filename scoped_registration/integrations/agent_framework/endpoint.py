@@ -30,6 +30,7 @@ from scoped_registration.errors import RegistrationError
 from scoped_registration.integrations.agent_framework.runners import (
     Runner,
     Target,
+    bring_to_rest,
     is_spent,
     runner_for,
 )
@@ -41,7 +42,7 @@ from scoped_registration.registration import (
     Registration,
     ScopedRegistration,
 )
-from scoped_registration.runtime.lease import Lease
+from scoped_registration.runtime.lease import Lease, own_context
 from scoped_registration.runtime.report import log, report_failure
 from scoped_registration.scope import check_thread_id, scope_digest, scope_text
 
@@ -66,7 +67,7 @@ class Run:
         lease: Lease[Any],
         runner: Runner,
         thread_id: str,
-        retire: Callable[[], object],
+        retire: Callable[[], bool],
     ) -> None:
         self._registration = registration
         self._lease = lease
@@ -76,6 +77,7 @@ class Run:
         self._sender, self._receiver = anyio.create_memory_object_stream[BaseEvent]()
         self._task: asyncio.Task[None] | None = None
         self._failure_was_sent = False
+        self._sending = False
 
     async def events(self, input_data: dict[str, Any]) -> AsyncGenerator[BaseEvent, None]:
         """Yield the events of the run, once."""
@@ -97,37 +99,61 @@ class Run:
                     self._lease.pin(getattr(event.outcome, "type", None) == "interrupt")
                 elif getattr(event, "tool_call_name", None) == "request_info":
                     self._lease.pin(True)
+                self._sending = True
                 with suppress(anyio.BrokenResourceError):  # nobody reads any more
                     await self._sender.send(event)
+                self._sending = False
 
     async def close(self) -> None:
-        """End the run, if it has not ended, and give the lease back."""
-        try:
-            self._receiver.close()
-            if self._task is None:
-                self._sender.close()
-            else:
-                with anyio.CancelScope(shield=True):
-                    await self._end(self._task)
-            if is_spent(self._runner):
-                log.warning(
-                    "registration %r: an instance is given up, since its workflow was left "
-                    "in a state from which its agent cannot run it again",
-                    self._registration,
-                )
-                self._retire()
-        finally:
-            self._lease.release()
+        """End the run, if it has not ended, and give the lease back.
 
-    async def _end(self, task: asyncio.Task[None]) -> None:
-        await asyncio.sleep(0)  # a task that was sending goes on, into the run, and waits there
+        That is done in a task of its own, which goes on if the request is cancelled again.
+        """
+        ending = asyncio.create_task(self._end())
+        _ending.add(ending)
+        ending.add_done_callback(_ending.discard)
+        with anyio.CancelScope(shield=True):
+            await asyncio.shield(ending)
+
+    async def _end(self) -> None:
+        try:
+            if await self._has_ended() and await is_spent(self._runner):
+                log.warning(
+                    "registration %r: a run was cut short and left its workflow in a state from "
+                    "which it cannot be run again; %s",
+                    self._registration,
+                    "the next run begins with a new instance"
+                    if self._retire()
+                    else "what the run had under way is dropped",
+                )
+                await bring_to_rest(self._runner)
+        except Exception as error:  # of a status that the framework no longer has
+            report_failure("a run's end could not be judged", self._registration, error)
+        finally:
+            if self._task is None or self._task.done():
+                self._lease.release()
+            else:  # it ignores its cancellation: nobody else runs this instance
+                self._retire()
+                self._task.add_done_callback(lambda _: self._lease.release())
+
+    async def _has_ended(self) -> bool:
+        self._receiver.close()
+        task = self._task
+        if task is None:
+            self._sender.close()
+            return True
+        while self._sending:  # noqa: ASYNC110  # to nobody: it goes on at once, into the run
+            await asyncio.sleep(0)
         task.cancel()
         _, pending = await asyncio.wait({task}, timeout=_CLOSING_SECONDS)
         error = TimeoutError() if pending else None if task.cancelled() else task.exception()
         if error is not None and not self._failure_was_sent:
             report_failure("a run did not end properly", self._registration, error)
+        self._sender.close()  # a task that was cancelled before its first step did not
+        return not pending
 
 
+_ending: set[asyncio.Task[None]] = set()
 _run: ContextVar[Run | None] = ContextVar("scoped_registration_ag_ui_run", default=None)
 
 
@@ -194,28 +220,32 @@ class Admission:
             scope = scope_digest(
                 registration.name, "" if principal is None else scope_text(principal)
             )
-            await lease.__aenter__()
         except RegistrationError as error:
             refuse(error, connection)
-        try:
-            runner = lease.companion(self._runner_for)
-        except BaseException:  # a runner of the user's that cannot be copied
-            lease.release()
-            raise
-        retire = partial(_retire, registration, principal, thread_id)
-        run = Run(registration.name, lease, runner, thread_id, retire)
-        _run.set(run)
-        try:
-            yield scope
-        finally:
-            _run.set(None)
-            await run.close()
+        with own_context():
+            try:
+                await lease.__aenter__()
+            except RegistrationError as error:
+                refuse(error, connection)
+            try:
+                runner = lease.companion(self._runner_for)
+            except BaseException:  # a runner of the user's that cannot be copied
+                lease.release()
+                raise
+            retire = partial(_retire, registration, principal, thread_id)
+            run = Run(registration.name, lease, runner, thread_id, retire)
+            _run.set(run)
+            try:
+                yield scope
+            finally:
+                _run.set(None)
+                await run.close()
 
     def _runner_for(self, target: Target) -> Runner:
         return runner_for(target, self._snapshots, self._checkpoints)
 
 
-def _retire(registration: Any, principal: object, thread_id: str) -> None:
+def _retire(registration: Any, principal: object, thread_id: str) -> bool:
     """Let the next request of this key begin with a new instance, where there is a factory."""
     match registration:
         case ScopedRegistration():
@@ -223,7 +253,8 @@ def _retire(registration: Any, principal: object, thread_id: str) -> None:
         case PerThreadRegistration():
             registration.invalidate(thread_id=thread_id)
         case _:
-            pass  # the one instance that there is; the manifest names its risk
+            return False  # there is one instance, and it is the user's
+    return True
 
 
 def _parameter(

@@ -175,7 +175,7 @@ def _made(factory: Factory, settings: EndpointSettings, *, several_principals: b
                     settings,
                 )
 
-    return Made(factory, accept=accept, manager=runners.manager_of_product)
+    return Made(factory, accept=accept, manager=runners.manager_of_product, core=runners.served)
 
 
 def _check_shared_risks(mode: PersistentShared[Any], settings: EndpointSettings) -> None:

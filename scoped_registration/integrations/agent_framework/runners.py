@@ -23,6 +23,8 @@ from agent_framework_ag_ui import (
 
 from scoped_registration.integrations.agent_framework.upstream import (
     built_in_checkpoints_of,
+    drop_undelivered_messages,
+    has_undelivered_messages,
     workflow_factory_of,
 )
 from scoped_registration.runtime.single_flight import manager_of
@@ -102,14 +104,23 @@ def checkpoints_of(target: object) -> object:
     return given(stores_of(target)["checkpoints"], built_in)
 
 
-def is_spent(runner: Runner) -> bool:
-    """Tell whether an agent refuses for ever to run its workflow again.
+async def is_spent(runner: Runner) -> bool:
+    """Tell whether the framework refuses for ever to run a workflow again.
 
-    A `WorkflowAgent` starts its workflow only from rest; a run that failed, or whose client
-    has left, does not bring it there.
+    A run that failed, or whose client has left, may end before its workflow is at rest. A
+    `WorkflowAgent` starts from rest alone; a workflow, unless messages were left undelivered.
     """
-    agent = runner.agent if isinstance(runner, AgentFrameworkAgent) else None
-    return isinstance(agent, WorkflowAgent) and agent.workflow.status not in _AT_REST
+    workflow = served(runner)
+    if not isinstance(workflow, Workflow) or workflow.status in _AT_REST:
+        return False
+    return isinstance(runner, AgentFrameworkAgent) or await has_undelivered_messages(workflow)
+
+
+async def bring_to_rest(runner: Runner) -> None:
+    """Let a workflow be run again, if it can be, without what the last run had under way."""
+    workflow = served(runner)
+    if isinstance(workflow, Workflow):
+        await drop_undelivered_messages(workflow)
 
 
 def manager_of_product(product: object) -> AbstractAsyncContextManager[object] | None:

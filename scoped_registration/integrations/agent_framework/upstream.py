@@ -15,7 +15,14 @@ from agent_framework_ag_ui._workflow import (
     _workflow_checkpoint_storage,  # pyright: ignore[reportPrivateUsage]
 )
 
-__all__ = ["BODY_PARAMETER", "AGUIRequest", "built_in_checkpoints_of", "workflow_factory_of"]
+__all__ = [
+    "BODY_PARAMETER",
+    "AGUIRequest",
+    "built_in_checkpoints_of",
+    "drop_undelivered_messages",
+    "has_undelivered_messages",
+    "workflow_factory_of",
+]
 
 BODY_PARAMETER = "request_body"
 """The endpoint function's name for its body. Under another name, FastAPI would want both."""
@@ -29,3 +36,13 @@ def workflow_factory_of(runner: AgentFrameworkWorkflow) -> Callable[[str], Workf
 def built_in_checkpoints_of(workflow: Workflow) -> CheckpointStorage | None:
     """Return the storage that a workflow was built with; the framework falls back on it."""
     return _workflow_checkpoint_storage(workflow)
+
+
+async def has_undelivered_messages(workflow: Workflow) -> bool:
+    """Tell whether executors were left with messages; the framework then starts no new run."""
+    return await workflow._runner.context.has_messages()  # pyright: ignore[reportPrivateUsage]
+
+
+async def drop_undelivered_messages(workflow: Workflow) -> None:
+    """Drop what a run that was cut short left under way; conversations and state stay."""
+    await workflow._runner.context.drain_messages()  # pyright: ignore[reportPrivateUsage]

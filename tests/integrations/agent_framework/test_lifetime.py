@@ -100,7 +100,7 @@ async def test_a_single_users_spent_instance_is_given_up(
     registration = declare(mode).mount(app)
     async with client_of(app) as client:
         await client.say("me", "A", "explode")
-        assert "is given up" in caplog.text
+        assert "begins with a new instance" in caplog.text
         assert (await client.say("me", "A", "and now")).types[-1] == "RUN_FINISHED"
         assert registration.statistics().built == 2
 

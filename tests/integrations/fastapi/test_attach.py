@@ -11,7 +11,13 @@ from starlette.applications import Starlette
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Mount
 
-from scoped_registration import ReasonCode, RegistrationBuilder, RegistrationError, ScopedFactory
+from scoped_registration import (
+    ReasonCode,
+    RegistrationBuilder,
+    RegistrationError,
+    ScopedFactory,
+    SingleUser,
+)
 from scoped_registration.integrations.fastapi import attach, leased
 from tests.integrations.fastapi.support import (
     ALICE,
@@ -269,3 +275,15 @@ def test_a_lease_that_ends_before_the_response_is_refused(include: str) -> None:
     # Without its lifespan, the application refuses each request.
     assert client_of(app).get("/v1/t1", headers=ALICE).status_code == 500
     assert untouched(registration)
+
+
+def test_one_object_is_the_target_of_one_registration() -> None:
+    chat = Chat()
+    app = FastAPI()
+    attach(app, RegistrationBuilder("one").isolation(SingleUser(chat)).build())
+    other = RegistrationBuilder("other").isolation(SingleUser(chat, owner=current_user)).build()
+    with pytest.raises(RegistrationError) as refused:
+        attach(app, other)
+    assert refused.value.code is ReasonCode.RUNNER_ALREADY_REGISTERED
+    assert "'one'" in str(refused.value)
+    attach(app, RegistrationBuilder("third").isolation(SingleUser(Chat())).build())

@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager
 from typing import Annotated
 
 import anyio
+import anyio.lowlevel
 import httpx
 import uvicorn
-from fastapi import Depends, FastAPI
+from fastapi import BackgroundTasks, Depends, FastAPI
 from starlette.responses import Response, StreamingResponse
 from typing_extensions import override
 
@@ -112,3 +113,36 @@ async def test_p5_a_server_that_stops_lets_a_stream_end_before_the_instance_is_c
     assert "".join(got) == "firstlast"
     assert closed_at_end == [0]
     assert registration.statistics().closed == 1
+
+
+async def test_p6_a_pipelined_request_waits_for_the_one_before_it() -> None:
+    """The server starts it in the context of the one before, whose lease is not its own."""
+    registration = scoped()
+    app = FastAPI()
+    attach(app, registration)
+    done: list[str] = []
+
+    async def endpoint(
+        chat: Annotated[Chat, Depends(leased(registration, "t"))], tasks: BackgroundTasks
+    ) -> int:
+        async def later() -> None:
+            await anyio.lowlevel.checkpoint()
+            done.append("task")
+
+        tasks.add_task(later)
+        done.append("answer")
+        return registration.statistics().built
+
+    app.add_api_route("/", endpoint)
+    request = b"GET / HTTP/1.1\r\nhost: test\r\nx-user: alice\r\n\r\n"
+    last = request.replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n")
+    async with serving(app) as (_, url):
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+        writer.write(request + request + last)
+        with anyio.fail_after(LIMIT):
+            answers = await reader.read()
+        writer.close()
+        await writer.wait_closed()
+    assert answers.count(b"HTTP/1.1 200 OK") == 3
+    assert done == ["answer", "task"] * 3
+    assert registration.statistics().built == 1

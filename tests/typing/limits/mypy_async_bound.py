@@ -15,5 +15,5 @@ async def maybe() -> str | None:
 
 
 scope_of(  # red: mypy
-    resolver=maybe,  # red: pyright, ty, pyrefly
+    resolver=maybe,  # red: pyright, ty, pyrefly, zuban
 )

@@ -4,7 +4,7 @@
 def function(value: int) -> None: ...
 
 
-function(  # red: mypy, zuban
+function(  # red: mypy
     1,
-    scope=2,  # red: pyright, ty, pyrefly
+    scope=2,  # red: pyright, ty, pyrefly, zuban
 )
