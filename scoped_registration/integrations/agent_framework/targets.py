@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 from agent_framework import (
     FunctionalWorkflow,
@@ -101,6 +101,7 @@ def check_per_run(agent: object) -> None:
     if _keys_session_by_thread(agent):
         raise _session_key_ignores_scope()
     if isinstance(agent, RawAgent):
+        _check_plain(agent)
         return
     _refuse_builder(agent)
     raise _refusal(
@@ -108,6 +109,21 @@ def check_per_run(agent: object) -> None:
         f"per_run takes a RawAgent, and was given {describe_type(agent)}",
         "per_run(the_plain_agent, scope=...), or ScopedFactory(build_agent, scope=...)",
     )
+
+
+def _check_plain(agent: RawAgent[Any]) -> None:
+    if not type(agent).run.__module__.startswith("agent_framework."):
+        raise _refusal(
+            ReasonCode.UNKNOWN_AGENT_TYPE,
+            f"{describe_type(agent)} has a run of its own, which keeps what it likes",
+            "ScopedFactory(build_agent, scope=...)",
+        )
+    if agent.default_options.get("conversation_id") is not None:
+        raise _refusal(
+            ReasonCode.SESSION_KEY_IGNORES_SCOPE,
+            "a conversation_id in the agent's default options is one conversation for everybody",
+            "leave conversation_id out of default_options",
+        )
 
 
 def check_product(product: object, *, several_principals: bool) -> None:

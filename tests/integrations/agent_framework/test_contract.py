@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_framework import InMemoryCheckpointStorage, RawAgent, WorkflowBuilder
+from agent_framework import Agent, ChatOptions, InMemoryCheckpointStorage, RawAgent, WorkflowBuilder
 from agent_framework_ag_ui import (
     AgentFrameworkAgent,
     AgentFrameworkWorkflow,
     InMemoryAGUIThreadSnapshotStore,
 )
 from fastapi import FastAPI
+from typing_extensions import override
 
 from scoped_registration import (
     Acknowledgement,
@@ -380,3 +381,32 @@ def test_no_mode_and_two_modes_are_refused(model: RecordingModel) -> None:
         with pytest.raises(RegistrationError) as two:
             declared.isolation(SingleUser(make_workflow(model)))
         assert two.value.code is R.MODE_CONFLICT
+
+
+class Remembering(Agent):
+    """Keeps what it was told on itself."""
+
+    @override
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError  # it is refused before it runs
+
+
+def remembering(model: RecordingModel) -> Agent:
+    return Remembering(client=model)
+
+
+def continuing(model: RecordingModel) -> Agent:
+    options: ChatOptions[None] = {"conversation_id": "one"}
+    return Agent(client=model, default_options=options)
+
+
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [(remembering, R.UNKNOWN_AGENT_TYPE), (continuing, R.SESSION_KEY_IGNORES_SCOPE)],
+)
+def test_per_run_refuses_an_agent_that_keeps_something(
+    make: Callable[[RecordingModel], Agent], code: ReasonCode, model: RecordingModel
+) -> None:
+    with pytest.raises(RegistrationError) as refused:
+        per_run(make(model), scope=current_user)
+    assert refused.value.code is code
