@@ -86,23 +86,24 @@ class Run:
         # The framework would make up an id of its own; the lease is for this one.
         input_data["thread_id"] = self._thread_id
         self._task = asyncio.create_task(self._run(input_data))
+        # However it ends, before its first step too, nobody waits for another event.
+        self._task.add_done_callback(lambda _: self._sender.close())
         async for event in self._receiver:
             yield event
         self._failure_was_sent = True
         await self._task
 
     async def _run(self, input_data: dict[str, Any]) -> None:
-        with self._sender:
-            async for event in self._runner.run(input_data):
-                # A run that fails settles no question that was open before it: the pin stays.
-                if isinstance(event, RunFinishedEvent):
-                    self._lease.pin(getattr(event.outcome, "type", None) == "interrupt")
-                elif getattr(event, "tool_call_name", None) == "request_info":
-                    self._lease.pin(True)
-                self._sending = True
-                with suppress(anyio.BrokenResourceError):  # nobody reads any more
-                    await self._sender.send(event)
-                self._sending = False
+        async for event in self._runner.run(input_data):
+            # A run that fails settles no question that was open before it: the pin stays.
+            if isinstance(event, RunFinishedEvent):
+                self._lease.pin(getattr(event.outcome, "type", None) == "interrupt")
+            elif getattr(event, "tool_call_name", None) == "request_info":
+                self._lease.pin(True)
+            self._sending = True
+            with suppress(anyio.BrokenResourceError):  # nobody reads any more
+                await self._sender.send(event)
+            self._sending = False
 
     async def close(self) -> None:
         """End the run, if it has not ended, and give the lease back.
@@ -118,15 +119,17 @@ class Run:
     async def _end(self) -> None:
         try:
             if await self._has_ended() and await is_spent(self._runner):
+                anew = self._retire()
                 log.warning(
                     "registration %r: a run was cut short and left its workflow in a state from "
                     "which it cannot be run again; %s",
                     self._registration,
                     "the next run begins with a new instance"
-                    if self._retire()
+                    if anew
                     else "what the run had under way is dropped",
                 )
-                await bring_to_rest(self._runner)
+                if not anew:
+                    await bring_to_rest(self._runner)
         except Exception as error:  # of a status that the framework no longer has
             report_failure("a run's end could not be judged", self._registration, error)
         finally:
@@ -142,14 +145,14 @@ class Run:
         if task is None:
             self._sender.close()
             return True
-        while self._sending:  # noqa: ASYNC110  # to nobody: it goes on at once, into the run
+        # Who sends to nobody goes on at once, into the run, where it can be cancelled.
+        while self._sending and not task.done():  # noqa: ASYNC110
             await asyncio.sleep(0)
         task.cancel()
         _, pending = await asyncio.wait({task}, timeout=_CLOSING_SECONDS)
         error = TimeoutError() if pending else None if task.cancelled() else task.exception()
         if error is not None and not self._failure_was_sent:
             report_failure("a run did not end properly", self._registration, error)
-        self._sender.close()  # a task that was cancelled before its first step did not
         return not pending
 
 

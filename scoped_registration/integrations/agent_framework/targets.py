@@ -101,7 +101,7 @@ def check_per_run(agent: object) -> None:
     if _keys_session_by_thread(agent):
         raise _session_key_ignores_scope()
     if isinstance(agent, RawAgent):
-        _check_plain(agent)
+        _check_plain(agent)  # pyright: ignore[reportUnknownArgumentType]  # of any options
         return
     _refuse_builder(agent)
     raise _refusal(

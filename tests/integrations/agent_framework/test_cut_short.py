@@ -179,3 +179,23 @@ async def test_p6_a_run_that_does_not_end_shares_its_instance_with_nobody(
     assert Stubborn.most == 1
     # An instance whose run did not end in time is not used again.
     assert registration.statistics().built == (1 if again else 2)
+
+
+async def test_p3_a_run_that_is_cancelled_while_it_sends_gives_its_lease_back(
+    model: RecordingModel,
+) -> None:
+    app = FastAPI()
+    registration = declare(MODES["scoped"](model)).mount(app)
+    async with client_of(app) as client:
+        for steps in STEPS:
+            request = asyncio.create_task(client.say("alice", f"t{steps}", "hello"))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            for task in asyncio.all_tasks():  # as a loop does that is told to end
+                if "Run._run" in repr(task):
+                    task.cancel()
+            await asyncio.wait([request])
+            request.exception()  # what the request makes of it is not what is asked here
+            await until(lambda: registration.statistics().leased == 0)
+            answer = await client.say("alice", f"t{steps}", "and now")
+            assert answer.types[-1] == "RUN_FINISHED", (steps, answer.body)
