@@ -78,7 +78,12 @@ check-wheel: $(VENV)/.ready  ## build the distributions; the wheel alone imports
 	$(call step,the console script starts,.venv-wheel/bin/scoped-registration --help)
 	$(call step,every type of the wheel is known,PATH="$(CURDIR)/.venv-wheel/bin:$$PATH" \
 	    $(python) -m pyright --verifytypes scoped_registration --ignoreexternal)
-	$(call step,six checkers on the wheel,	    SCOPED_REGISTRATION_TYPING_PYTHON="$(CURDIR)/.venv-wheel/bin/python" 	    $(python) -m pytest -n auto tests/typing/test_checkers.py tests/typing/test_completeness.py)
+	$(call step,six checkers on the wheel,$(on_the_wheel))
+	@.venv-wheel/bin/python -m pip install --quiet --no-index --no-deps dist/stubs/*.whl
+	$(call step,six checkers on the wheel and the overlay stubs,$(on_the_wheel))
+
+on_the_wheel = SCOPED_REGISTRATION_TYPING_PYTHON="$(CURDIR)/.venv-wheel/bin/python" \
+    $(python) -m pytest -n auto tests/typing/test_checkers.py tests/typing/test_completeness.py
 
 clean:  ## remove environments, caches and everything built
 	rm -rf .venv .venv-* build dist site .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache

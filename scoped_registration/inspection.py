@@ -22,7 +22,7 @@ from scoped_registration.errors import (
     describe_type,
 )
 from scoped_registration.scope import ScopeContext
-from scoped_registration.signatures import hints_of, members, returned_by, signature_of
+from scoped_registration.signatures import hints_of, members, results_of, returned_by, signature_of
 
 __all__ = [
     "check_factory",
@@ -184,7 +184,8 @@ def check_resolver(resolver: object, where: str) -> None:
             instead=f"{where}=current_user, without calling it",
             declared_at=caller(),
         )
-    _check_result(returned_by(resolver), describe_callable(resolver))
+    for returned in results_of(resolver):
+        _check_result(returned, describe_callable(resolver))
 
 
 def _check_result(returned: object, resolver: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import AsyncIterator, Awaitable
 from enum import Enum
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, runtime_checkable
 from uuid import UUID
@@ -65,7 +65,8 @@ class _PydanticValue(Protocol):
 _ScopePart: TypeAlias = (
     str | int | UUID | Enum | SupportsScopeKey | _AttrsValue | _DataclassValue | _PydanticValue
 )
-ScopeValue: TypeAlias = _ScopePart | tuple[_ScopePart, ...]
+# Two levels: a recursive alias takes the argument's name out of mypy's messages.
+ScopeValue: TypeAlias = _ScopePart | tuple[_ScopePart | tuple[_ScopePart, ...], ...]
 """The shapes a scope may have. A checker sees them; the rest is checked per request.
 
 `bool` is told from `int` at run time only, and a frozen class from a mutable one where a
@@ -73,6 +74,15 @@ checker does not model hashing.
 """
 
 S_co = TypeVar("S_co", bound=ScopeValue, covariant=True)
+
+
+class _Yielded(Protocol[S_co]):
+    """What a dependency that yields returns: an iterator, told by its own method.
+
+    A string and a tuple have `Iterator`'s other method as well, and zuban takes them apart.
+    """
+
+    def __next__(self) -> S_co: ...
 
 
 class ScopeResolver(Protocol[S_co]):
@@ -83,8 +93,10 @@ class ScopeResolver(Protocol[S_co]):
     """
 
     # A dependency declares parameters of its own, which FastAPI fills.
-    def __call__(self, *args: Any, **kwargs: Any) -> Awaitable[S_co] | S_co:
-        """Return who calls."""
+    def __call__(
+        self, *args: Any, **kwargs: Any
+    ) -> Awaitable[S_co] | _Yielded[S_co] | AsyncIterator[S_co] | S_co:
+        """Return who calls, or yield it."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import types
@@ -12,7 +13,7 @@ from typing import Any, TypeAlias
 
 import typing_extensions
 
-__all__ = ["hints_of", "members", "returned_by", "signature_of"]
+__all__ = ["hints_of", "members", "results_of", "returned_by", "signature_of"]
 
 AnyCallable: TypeAlias = Callable[..., object]
 
@@ -60,6 +61,17 @@ def returned_by(resolver: object) -> Any:  # an annotation, of whatever kind
     """Return the annotated result of a resolver; of a class, the class."""
     resolver = _without_partial(resolver)
     return resolver if isinstance(resolver, type) else hints_of(resolver).get("return", Any)
+
+
+def results_of(resolver: object) -> Iterator[Any]:  # annotations, of whatever kind
+    """Yield the annotated result of a resolver and those of its overloads."""
+    yield returned_by(resolver)
+    resolver = _without_partial(resolver)
+    function = inspect.unwrap(typing.cast(AnyCallable, resolver))
+    if not inspect.isroutine(function):
+        function = getattr(type(resolver), "__call__", resolver)  # noqa: B004  # to read it
+    with contextlib.suppress(AttributeError):  # a builtin is not overloaded
+        yield from map(returned_by, typing.get_overloads(function))
 
 
 def members(annotation: object) -> Iterator[Any]:

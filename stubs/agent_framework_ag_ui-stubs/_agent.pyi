@@ -48,8 +48,6 @@ class _SessionsNamedByClient(SupportsAgentRun, metaclass=ABCMeta): ...
 
 class AgentFrameworkAgent(Generic[_AgentT_co]):
     agent: SupportsAgentRun
-    name: str | Any
-    description: str | Any
     config: AgentConfig
     _approval_state_store: InMemoryAGUIApprovalStateStore
     @overload
@@ -103,6 +101,11 @@ class AgentFrameworkAgent(Generic[_AgentT_co]):
         emit_messages_snapshot: bool = True,
         legacy_session_id_from_thread_id: bool = False,
     ) -> None: ...
+    # Upstream annotates neither, and each checker infers a type of its own from the assignment.
+    def _assigned(self, given: str | None) -> None:
+        self.name = given or getattr(self.agent, "name", "agent")
+        self.description = given or getattr(self.agent, "description", "")
+
     @property
     def snapshot_store(self) -> AGUIThreadSnapshotStore | None: ...
     def run(

@@ -14,7 +14,7 @@ import types
 import warnings
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
 from datetime import UTC, date, datetime
-from typing import Annotated, Any, NewType, Optional
+from typing import Annotated, Any, NewType, Optional, overload
 from uuid import UUID
 
 import attrs
@@ -490,6 +490,42 @@ def test_p1_an_annotation_that_cannot_be_read_hides_no_other() -> None:
     refusal_with_remedy(
         lambda: UntypedScoped(_build, scope=resolver), ReasonCode.SCOPE_RESOLVER_INVALID
     )
+
+
+@overload
+def overloaded(token: str) -> str: ...
+@overload
+def overloaded(token: int) -> str | None: ...
+def overloaded(token: object) -> object:
+    return token
+
+
+class Overloaded:
+    @overload
+    def __call__(self, token: str) -> str: ...
+    @overload
+    def __call__(self, token: int) -> list[str]: ...
+    def __call__(self, token: object) -> object:
+        return token
+
+
+@pytest.mark.parametrize(
+    ("resolver", "code"),
+    [
+        (overloaded, ReasonCode.SCOPE_RESOLVER_INVALID),
+        (functools.partial(overloaded, "token"), ReasonCode.SCOPE_RESOLVER_INVALID),
+        (Overloaded(), ReasonCode.SCOPE_TYPE_UNSUPPORTED),
+        (Overloaded().__call__, ReasonCode.SCOPE_TYPE_UNSUPPORTED),
+    ],
+    ids=["function", "partial", "object", "method"],
+)
+def test_p1_each_overload_of_a_resolver_is_read(resolver: object, code: ReasonCode) -> None:
+    refusal_with_remedy(lambda: UntypedScoped(_build, scope=resolver), code)
+
+
+@pytest.mark.parametrize("builtin", [str, "".join, len])
+def test_p1_a_resolver_without_annotations_is_not_judged(builtin: object) -> None:
+    assert UntypedScoped(_build, scope=builtin).scope is builtin
 
 
 @pytest.mark.parametrize("scope_class", [Tenant, functools.partial(Tenant, "acme")])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
 from typing import Annotated, Any
 
 import pytest
@@ -95,6 +95,25 @@ async def test_a_resolver_may_return_an_awaitable(model: RecordingModel) -> None
 def schema_of(app: FastAPI, path: str) -> tuple[dict[str, Any], dict[str, Any]]:
     schema = app.openapi()
     return schema["paths"][path]["post"], schema["components"]
+
+
+def opened_session(
+    user: Annotated[str, Depends(current_user)],
+) -> Iterator[tuple[str, tuple[str, int]]]:
+    yield ("acme", (user, 1))
+
+
+async def test_a_resolver_may_yield(model: RecordingModel) -> None:
+    app = FastAPI()
+    AGUIEndpointBuilder("support").isolation(
+        ScopedFactory(lambda context: make_workflow(model), scope=opened_session)
+    ).mount(app)
+    async with client_of(app) as client:
+        for user in ("alice", "bob", "alice"):
+            await client.say(user, "A", f"hello from {user}")
+    assert not model.calls[1].holds("hello from alice")
+    assert model.calls[2].holds("hello from alice")
+    assert not model.calls[2].holds("hello from bob")
 
 
 async def test_openapi_is_the_raw_endpoints_and_says_the_mode(model: RecordingModel) -> None:

@@ -23,18 +23,22 @@ from tests.typing.given.core import (
     UserId,
     acknowledgement,
     async_callable_resolver,
+    async_generating,
     async_tenant,
     async_union,
     async_user,
     async_user_id,
+    async_yielding,
     attrs_tenant,
     auth,
     build,
     callable_resolver,
     chat,
     defined_tenant,
+    generating,
     keyed,
     named_tuple,
+    nested_pair,
     nested_user,
     number,
     number_build,
@@ -51,11 +55,14 @@ from tests.typing.given.core import (
     user,
     user_id,
     uuid,
+    yielding,
 )
 
 assert_type(B("x").isolation(ScopedFactory(build, scope=user)).build(), ScopedRegistration[Chat, str])  # @resolver-function
 assert_type(B("x").isolation(ScopedFactory(build, scope=async_user)).build(), ScopedRegistration[Chat, str])  # @resolver-async
 assert_type(B("x").isolation(ScopedFactory(build, scope=nested_user)).build(), ScopedRegistration[Chat, str])  # @resolver-nested
+assert_type(B("x").isolation(ScopedFactory(build, scope=yielding)).build(), ScopedRegistration[Chat, str])  # @resolver-yielding
+assert_type(B("x").isolation(ScopedFactory(build, scope=async_yielding)).build(), ScopedRegistration[Chat, str])  # @resolver-async-yielding
 assert_type(B("x").isolation(ScopedFactory(build, scope=callable_resolver)).build(), ScopedRegistration[Chat, str])  # @resolver-object
 assert_type(B("x").isolation(ScopedFactory(build, scope=async_callable_resolver)).build(), ScopedRegistration[Chat, str])  # @resolver-async-object
 assert_type(B("x").isolation(ScopedFactory(build, scope=partial_resolver)).build(), ScopedRegistration[Chat, str])  # @resolver-partial
@@ -66,6 +73,9 @@ assert_type(B("x").isolation(ScopedFactory(build, scope=async_user_id)).build(),
 assert_type(B("x").isolation(ScopedFactory(lambda context: chat, scope=pair)).build(), ScopedRegistration[Chat, tuple[str, str]])  # @value-pair
 assert_type(B("x").isolation(ScopedFactory(lambda context: chat, scope=triple)).build(), ScopedRegistration[Chat, tuple[str, int, UUID]])  # @value-triple
 assert_type(B("x").isolation(ScopedFactory(lambda context: chat, scope=tenant_pair)).build(), ScopedRegistration[Chat, tuple[Tenant, str]])  # @value-tenant-pair
+assert_type(B("x").isolation(ScopedFactory(lambda context: chat, scope=nested_pair)).build(), ScopedRegistration[Chat, tuple[str, tuple[int, UUID]]])  # @value-nested-pair
+assert_type(B("x").isolation(ScopedFactory(lambda context: chat, scope=generating)).build(), ScopedRegistration[Chat, Tenant])  # @value-generating
+assert_type(B("x").isolation(ScopedFactory(lambda context: chat, scope=async_generating)).build(), ScopedRegistration[Chat, UUID])  # @value-async-generating
 assert_type(B("x").isolation(ScopedFactory(lambda context: chat, scope=named_tuple)).build(), ScopedRegistration[Chat, NamedTenant])  # @value-namedtuple
 assert_type(B("x").isolation(ScopedFactory(lambda context: chat, scope=tenant)).build(), ScopedRegistration[Chat, Tenant])  # @value-dataclass
 assert_type(B("x").isolation(ScopedFactory(lambda context: chat, scope=async_tenant)).build(), ScopedRegistration[Chat, Tenant])  # @value-async-dataclass
@@ -95,6 +105,7 @@ assert_type(ScopedFactory(union_build, scope=async_union), ScopedFactory[Chat, s
 assert_type(ScopedFactory[Chat, str | UUID](union_build, scope=union), ScopedFactory[Chat, str | UUID])  # @union-explicit
 assert_type(SingleUser(chat, owner=user), SingleUser[Chat])  # @owner
 assert_type(SingleUser(chat, owner=async_user_id), SingleUser[Chat])  # @owner-async
+assert_type(SingleUser(chat, owner=yielding), SingleUser[Chat])  # @owner-yielding
 assert_type(SingleUser(chat, owner=union), SingleUser[Chat])  # @owner-union
 assert_type(SingleUser.per_thread(build, owner=user), PerThread[Chat])  # @per-thread-owner
 assert_type(PersistentShared(chat, acknowledgement=acknowledgement, access=user), PersistentShared[Chat])  # @access

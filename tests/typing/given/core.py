@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator, Iterator
 from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
@@ -337,6 +337,10 @@ def pair() -> tuple[str, str]:
     raise NotImplementedError
 
 
+def nested_pair() -> tuple[str, tuple[int, UUID]]:
+    raise NotImplementedError
+
+
 def triple() -> tuple[str, int, UUID]:
     raise NotImplementedError
 
@@ -464,8 +468,36 @@ def anything() -> object:
     raise NotImplementedError
 
 
+def tuple_of_tuple_of_list() -> tuple[str, tuple[str, list[str]]]:
+    raise NotImplementedError
+
+
 def yielding() -> Iterator[str]:
     yield "user"
+
+
+def generating() -> Generator[Tenant, None, None]:
+    yield tenant()
+
+
+async def async_yielding() -> AsyncIterator[str]:
+    yield "user"
+
+
+async def async_generating() -> AsyncGenerator[UUID, None]:
+    yield uuid()
+
+
+def maybe_yielding() -> Iterator[str | None]:
+    yield None
+
+
+async def async_maybe_yielding() -> AsyncIterator[str | None]:
+    yield None
+
+
+async def yielding_roles() -> AsyncGenerator[list[str], None]:
+    yield roles()
 
 
 def attrs_mutable() -> MutableAttrsTenant:

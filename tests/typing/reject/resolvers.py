@@ -19,6 +19,7 @@ from tests.typing.given.core import (
     async_build,
     async_maybe_resolver,
     async_maybe_user,
+    async_maybe_yielding,
     async_roles,
     async_tenant,
     async_user,
@@ -32,6 +33,7 @@ from tests.typing.given.core import (
     maybe_tenant,
     maybe_union,
     maybe_user,
+    maybe_yielding,
     nobody,
     number,
     number_build,
@@ -46,9 +48,10 @@ from tests.typing.given.core import (
     token_bytes,
     tuple_of_list,
     tuple_of_maybe,
+    tuple_of_tuple_of_list,
     union,
     user,
-    yielding,
+    yielding_roles,
 )
 
 ScopedFactory(build)  # R4 @scoped | mypy: call-arg | pyright: reportCallIssue | ty: missing-argument | pyrefly: missing-argument | zuban: call-arg
@@ -92,7 +95,11 @@ ScopedFactory(lambda context: chat, scope=tuple_of_maybe)  # R5 @scoped-lambda |
 ScopedFactory(lambda context: chat, scope=ratio)  # R5 @scoped-lambda | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
 ScopedFactory(lambda context: chat, scope=token_bytes)  # R5 @scoped-lambda | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
 ScopedFactory(lambda context: chat, scope=anything)  # R5 @scoped-lambda | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
-ScopedFactory(lambda context: chat, scope=yielding)  # R5 @scoped-lambda | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+ScopedFactory(lambda context: chat, scope=maybe_yielding)  # R5 @scoped-lambda | mypy: type-var | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+ScopedFactory(lambda context: chat, scope=async_maybe_yielding)  # R5 @scoped-lambda | mypy: type-var | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+ScopedFactory(lambda context: chat, scope=yielding_roles)  # R5 @scoped-lambda | mypy: type-var | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+ScopedFactory(lambda context: chat, scope=tuple_of_tuple_of_list)  # R5 @scoped-lambda | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+SingleUser(chat, owner=maybe_yielding)  # R5 @owner | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
 ScopedFactory(lambda context: chat, scope=Plain)  # R5 @scoped-lambda | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
 ScopedFactory(lambda context: chat, scope=MutableTenant)  # R5 @scoped-lambda | mypy: limit(mypy_dataclass_hash) | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
 ScopedFactory(lambda context: chat, scope=attrs_mutable)  # R5 @scoped-lambda | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
