@@ -66,10 +66,10 @@ def returned_by(resolver: object) -> Any:  # an annotation, of whatever kind
 def results_of(resolver: object) -> Iterator[Any]:  # annotations, of whatever kind
     """Yield the annotated result of a resolver and those of its overloads."""
     yield returned_by(resolver)
-    resolver = _without_partial(resolver)
-    function = inspect.unwrap(typing.cast(AnyCallable, resolver))
+    # Any: a callable of whatever kind.
+    function: Any = inspect.unwrap(typing.cast(AnyCallable, _without_partial(resolver)))
     if not inspect.isroutine(function):
-        function = getattr(type(resolver), "__call__", resolver)  # noqa: B004  # to read it
+        function = getattr(type(function), "__call__", function)  # noqa: B004  # to read it
     with contextlib.suppress(AttributeError):  # a builtin is not overloaded
         yield from map(returned_by, typing.get_overloads(function))
 
