@@ -39,10 +39,8 @@ def hints_of(function: object) -> dict[str, Any]:
     function = _without_partial(function)
     if isinstance(function, type):
         function = getattr(function, "__init__", None)
-    elif not inspect.isroutine(function):
-        function = getattr(type(function), "__call__", function)  # noqa: B004  # to read it
     try:
-        function = inspect.unwrap(typing.cast(AnyCallable, function))
+        function = inspect.unwrap(typing.cast(AnyCallable, _called(function)))
         annotations: dict[str, object] = function.__annotations__
     except Exception:  # no function, or annotations that raise when they are read
         return {}
@@ -66,12 +64,10 @@ def returned_by(resolver: object) -> Any:  # an annotation, of whatever kind
 def results_of(resolver: object) -> Iterator[Any]:  # annotations, of whatever kind
     """Yield the annotated result of a resolver and those of its overloads."""
     yield returned_by(resolver)
-    # Any: a callable of whatever kind.
-    function: Any = inspect.unwrap(typing.cast(AnyCallable, _without_partial(resolver)))
-    if not inspect.isroutine(function):
-        function = getattr(type(function), "__call__", function)  # noqa: B004  # to read it
+    function = _called(inspect.unwrap(typing.cast(AnyCallable, _without_partial(resolver))))
     with contextlib.suppress(AttributeError):  # a builtin is not overloaded
-        yield from map(returned_by, typing.get_overloads(function))
+        overloads = typing.get_overloads(typing.cast(AnyCallable, function))
+        yield from map(returned_by, overloads)
 
 
 def members(annotation: object) -> Iterator[Any]:
@@ -88,6 +84,14 @@ def members(annotation: object) -> Iterator[Any]:
         yield from members(arguments[_WRAPPERS[origin]])
     else:
         yield annotation
+
+
+def _called(function: object) -> object:
+    """Return the function that runs when an object is called."""
+    if inspect.isroutine(function):
+        return function
+    called: object = getattr(type(function), "__call__", function)  # noqa: B004  # to read it
+    return called
 
 
 def _without_partial(function: object) -> object:
