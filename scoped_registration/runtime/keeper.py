@@ -10,10 +10,10 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
-from weakref import WeakSet
+from typing import Generic, TypeVar
 
 from scoped_registration.errors import ReasonCode, RegistrationError
+from scoped_registration.runtime.claims import announce, is_taken
 from scoped_registration.runtime.eviction import Room, expiry
 from scoped_registration.runtime.life import Life, LoopEndedError
 from scoped_registration.runtime.options import Bounds
@@ -25,13 +25,10 @@ from scoped_registration.runtime.slot import Key, Slot, State, Waiter
 from scoped_registration.runtime.statistics import Counters
 from scoped_registration.runtime.sweeper import Sweeper
 from scoped_registration.runtime.tasks import Owner
-from scoped_registration.scope import ScopeContext
 
 __all__ = ["Keeper"]
 
 T = TypeVar("T")
-
-_keepers: WeakSet[Keeper[Any]] = WeakSet()
 
 
 class Keeper(Generic[T]):
@@ -44,12 +41,14 @@ class Keeper(Generic[T]):
         *,
         bounds: Bounds,
         exclusive: bool,
+        patience: float,
         clock: Callable[[], float],
     ) -> None:
         self._name = name
-        self._life = life
+        self.life = life
         self._bounds = bounds
         self._exclusive = exclusive
+        self._patience = patience
         self._clock = clock
         self.mutex: threading.RLock = threading.RLock()
         self.slots: OrderedDict[Key, Slot[T]] = OrderedDict()  # by last use, oldest first
@@ -63,7 +62,7 @@ class Keeper(Generic[T]):
         self.failures: list[Exception] = []  # of closings, while the pool drains
         self.emptied: list[Waiter] = []  # who waits for the last slot to go
         self.loop: asyncio.AbstractEventLoop | None = None  # the last one that a caller waited in
-        _keepers.add(self)
+        announce(self)
 
     def refusal(self, code: ReasonCode) -> RegistrationError:
         """Return a refusal, and count it if it lies in the load."""
@@ -109,24 +108,25 @@ class Keeper(Generic[T]):
             self.release(slot)
             return
         slot.leave(waiter)
+        owner = slot.owner
         if slot.state is State.SEEKING and not slot.waiters:
             self.forget(slot)
+        elif slot.state is State.BUILDING and owner is not None and not owner.cancelled:
+            owner.set_deadline(self._patience, lambda: self._give_up(slot, owner))
 
     def close(self, slot: Slot[T]) -> None:
         """Begin to close an instance."""
         slot.state = State.CLOSING
-        if not self._life.end(slot, self):
+        if not self.life.end(slot, self):
             slot.state = State.READY  # the next event loop that is seen closes it
             slot.retired = True
             return
-        owner = slot.owner
-        if slot.state is State.CLOSING and owner is not None:
+        if slot.state is State.CLOSING and (owner := slot.owner):
             self._set_deadline(slot, owner)
 
     def cancel_build(self, slot: Slot[T]) -> None:
         """Cancel a running build. One that ignores it is given up."""
-        owner = slot.owner
-        if owner is not None:
+        if owner := slot.owner:
             owner.cancel()
             self._set_deadline(slot, owner)
 
@@ -156,14 +156,9 @@ class Keeper(Generic[T]):
             self.seekers.serve()
 
     def _begin_build(self, slot: Slot[T]) -> None:
-        slot.state = State.BUILDING
-        slot.victim = None
+        context = slot.begin(self._name)
         self.room.enter(slot.share)
-        scope_text, thread_id = slot.key
-        scope: Any = slot.waiters[0].scope
-        context = slot.context = ScopeContext[Any](self._name, scope, thread_id, scope_text)
-        slot.show(scope)
-        self._life.begin(slot, context, self)
+        self.life.begin(slot, context, self)
 
     def _grant(self, slot: Slot[T]) -> None:
         while slot.waiters and not (slot.leases and self._exclusive):
@@ -191,6 +186,13 @@ class Keeper(Generic[T]):
         elif slot.state in (State.BUILDING, State.CLOSING) and slot.orphaned:
             self.ended(slot, slot.owner, LoopEndedError())
 
+    def _give_up(self, slot: Slot[T], owner: Owner) -> None:
+        """Cancel a build for which nobody has waited during `patience` seconds: it may hang."""
+        with self.mutex:
+            if slot.owner is owner and slot.state is State.BUILDING and not slot.waiters:
+                log.warning("registration %r: a build that nobody waits for ends", self._name)
+                self.cancel_build(slot)
+
     def _set_deadline(self, slot: Slot[T], owner: Owner) -> None:
         def overdue() -> None:
             self.ended(slot, owner, TimeoutError("closing an instance overran close_timeout"))
@@ -214,13 +216,9 @@ class Keeper(Generic[T]):
         """Note what came out of a factory, or refuse what another key has (promise P9)."""
         if isinstance(product, ATOMS):
             return
-        core = self._life.core(product)
         with self.mutex:
-            for keeper in list(_keepers):  # of other registrations too: one object has one key
-                for other in list(keeper.slots.values()):
-                    same = other.holds(product) or keeper._life.core(other.target) is core
-                    if same and other is not slot:
-                        raise self.refusal(ReasonCode.FACTORY_RETURNED_SHARED_INSTANCE)
+            if is_taken(product, slot, self):
+                raise self.refusal(ReasonCode.FACTORY_RETURNED_SHARED_INSTANCE)
             if slot.owner is not None:
                 slot.owner.products += (product,)
 
@@ -284,7 +282,9 @@ class Keeper(Generic[T]):
         """
         self.counters.build_failures += 1
         cancelled = isinstance(error, asyncio.CancelledError | LoopEndedError)
-        turned_away = slot.turn_away(owner.loop if cancelled and owner is not None else None)
+        turned_away: list[Waiter] = []
+        if owner is None or not owner.cancelled:  # else it is built anew for whoever waits by now
+            turned_away = slot.turn_away(owner.loop if cancelled and owner is not None else None)
         if turned_away or not cancelled:
             report_failure("an instance could not be built", self._name, error)
         self._vacate(slot)

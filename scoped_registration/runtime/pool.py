@@ -51,7 +51,14 @@ class Pool(Generic[T]):
         self._policy = policy or Policy()
         self._bounds = bounds
         self._clock = clock
-        self._keeper = Keeper(name, life, bounds=bounds, exclusive=self.exclusive, clock=clock)
+        self._keeper = Keeper(
+            name,
+            life,
+            bounds=bounds,
+            exclusive=self.exclusive,
+            patience=self._policy.wait_timeout,
+            clock=clock,
+        )
         self._mutex = self._keeper.mutex
         self._slots = self._keeper.slots
         self._drains = 0

@@ -122,6 +122,16 @@ class Slot(Generic[T]):
         """Whether the event loop that the slot's task needs has ended."""
         return self.owner is not None and self.owner.loop.is_closed()
 
+    def begin(self, registration: str) -> ScopeContext[Any]:
+        """Enter `BUILDING` for the first who waits, and return what the factory is told."""
+        scope: Any = self.waiters[0].scope
+        scope_text, thread_id = self.key
+        self.state = State.BUILDING
+        self.victim = None
+        self.context = ScopeContext[Any](registration, scope, thread_id, scope_text)
+        self.show(scope)
+        return self.context
+
     def show(self, scope: object) -> None:
         """Let `ScopeContext.current` answer with the scope of the lease that now begins."""
         if self.context is not None:

@@ -33,14 +33,14 @@ def on_loop(loop: asyncio.AbstractEventLoop, action: Callable[[], object]) -> bo
 class Owner:
     """The one task that builds an instance, keeps it open and closes it."""
 
-    __slots__ = ("_cancelled", "_task", "_timer", "ended", "loop", "products", "stop")
+    __slots__ = ("_task", "_timer", "cancelled", "ended", "loop", "products", "stop")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop: asyncio.AbstractEventLoop = loop
         self.stop: asyncio.Event = asyncio.Event()
         self.ended: bool = False
         self.products: tuple[object, ...] = ()  # what came out of the factory
-        self._cancelled = False
+        self.cancelled: bool = False  # by the pool
         self._task: asyncio.Task[None] | None = None
         self._timer: tuple[asyncio.AbstractEventLoop, asyncio.TimerHandle] | None = None
 
@@ -65,7 +65,7 @@ class Owner:
         def start() -> None:
             self._task = self.loop.create_task(work(), context=context)
             self._task.add_done_callback(done, context=contextvars.Context())
-            if self._cancelled:
+            if self.cancelled:
                 self._task.cancel()
 
         on_loop(self.loop, start)
@@ -80,14 +80,15 @@ class Owner:
 
     def cancel(self) -> None:
         """Cancel the task, now or as soon as it starts."""
-        self._cancelled = True
+        self.cancelled = True
         on_loop(self.loop, lambda: self._task is not None and self._task.cancel())
 
     def set_deadline(self, seconds: float, overdue: Callable[[], None]) -> None:
-        """Call `overdue` unless `end` comes first."""
+        """Call `overdue` unless `end` or another deadline comes first."""
         loop = self.loop if self.loop.is_running() else running_loop() or self.loop
 
         def arm() -> None:
+            self._disarm()
             if not self.ended:
                 timer = loop.call_later(seconds, overdue, context=contextvars.Context())
                 self._timer = loop, timer
@@ -97,6 +98,9 @@ class Owner:
     def end(self) -> None:
         """Say that there is nothing to close any more."""
         self.ended = True
+        self._disarm()
+
+    def _disarm(self) -> None:
         timer, self._timer = self._timer, None
         if timer is not None:
             on_loop(timer[0], timer[1].cancel)

@@ -40,6 +40,7 @@ ORDER = [
     "runtime.lease",
     "runtime.single_flight",
     "runtime.life",
+    "runtime.claims",
     "runtime.keeper",
     "runtime.pool",
     "modes",

@@ -10,7 +10,7 @@ import pytest
 
 from scoped_registration.errors import ReasonCode, RegistrationError
 from scoped_registration.scope import ScopeContext
-from tests.unit.runtime.support import Clock, House, assert_empty, pool_of, until, use
+from tests.unit.runtime.support import Clock, House, assert_empty, keeper_of, pool_of, until, use
 
 
 async def test_a_hundred_callers_one_slow_build(house: House) -> None:
@@ -141,3 +141,55 @@ async def test_an_instance_that_is_stale_when_it_is_built_is_served_once(house: 
     pool = pool_of(house.build, Running(), max_age=0.5)
     assert await asyncio.gather(*(use(pool) for _ in range(3))) == house.chats
     assert len(house.chats) == 3
+
+
+async def test_a_build_that_hangs_ends_when_nobody_has_waited_for_long() -> None:
+    ended = asyncio.Event()
+
+    async def hang(context: ScopeContext[Any]) -> object:
+        try:
+            return await asyncio.get_running_loop().create_future()
+        finally:
+            ended.set()
+
+    pool = pool_of(hang, wait_timeout=0.01)
+    with pytest.raises(RegistrationError) as refused:
+        await use(pool)
+    assert refused.value.code is ReasonCode.WAIT_TIMEOUT
+    await asyncio.wait_for(ended.wait(), 10)
+    await until(lambda: not keeper_of(pool).slots)
+    assert_empty(pool)
+
+
+async def test_a_caller_who_comes_in_time_gets_the_build_of_one_who_left(house: House) -> None:
+    house.gate.clear()
+    pool = pool_of(house.build)
+    first = asyncio.create_task(use(pool))
+    await until(lambda: house.calls)
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+    second = asyncio.create_task(use(pool))
+    await until(lambda: pool.statistics().waiting == 1)
+    keeper, slot = keeper_of(pool), keeper_of(pool).slots["alice", "1"]
+    assert slot.owner is not None
+    keeper._give_up(slot, slot.owner)  # pyright: ignore[reportPrivateUsage]  # its time is up
+    house.gate.set()
+    assert await second is house.chats[0]
+    assert house.calls == 1
+
+
+async def test_a_caller_who_comes_when_a_build_is_given_up_gets_the_next(house: House) -> None:
+    house.gate.clear()
+    pool = pool_of(house.build)
+    first = asyncio.create_task(use(pool))
+    await until(lambda: house.calls)
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+    keeper, slot = keeper_of(pool), keeper_of(pool).slots["alice", "1"]
+    assert slot.owner is not None
+    keeper._give_up(slot, slot.owner)  # pyright: ignore[reportPrivateUsage]  # its time is up
+    second = asyncio.create_task(use(pool))
+    await until(lambda: house.calls == 2)
+    house.gate.set()
+    assert await second is house.chats[0]
+    assert (pool.statistics().built, pool.statistics().build_failures) == (1, 1)
