@@ -105,7 +105,8 @@ class Stage(Generic[SettingsT]):
             policy: ``"queue"`` lets it wait its turn; ``"reject"`` refuses it at once
                 (409, before a response starts).
             max_waiting: How many may wait for one thread; one more is refused (503).
-            wait_timeout: Seconds a caller waits at most, for its turn, a build or room.
+            wait_timeout: Seconds a caller waits at most, for its turn, a build or room. A
+                build for which nobody has waited that long is cancelled: it may hang.
 
         Raises:
             RegistrationError: ``option_invalid``.
