@@ -13,14 +13,13 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from scoped_registration.errors import ReasonCode, RegistrationError
-from scoped_registration.runtime.claims import announce, is_taken
+from scoped_registration.runtime.claims import announce
 from scoped_registration.runtime.eviction import Room, expiry
 from scoped_registration.runtime.life import Life, LoopEndedError
 from scoped_registration.runtime.options import Bounds
 from scoped_registration.runtime.refusals import BUSY, build_refusal, refusal
 from scoped_registration.runtime.report import log, report_failure
 from scoped_registration.runtime.seeking import Seekers
-from scoped_registration.runtime.single_flight import ATOMS
 from scoped_registration.runtime.slot import Key, Slot, State, Waiter
 from scoped_registration.runtime.statistics import Counters
 from scoped_registration.runtime.sweeper import Sweeper
@@ -45,7 +44,7 @@ class Keeper(Generic[T]):
         clock: Callable[[], float],
     ) -> None:
         self._name = name
-        self.life = life
+        self._life = life
         self._bounds = bounds
         self._exclusive = exclusive
         self._patience = patience
@@ -56,13 +55,17 @@ class Keeper(Generic[T]):
         self.seekers: Seekers[T] = Seekers(
             self.room, self.slots.values, evict=self._evict, build=self._begin_build
         )
-        self.sweeper: Sweeper = Sweeper(self.sweep, clock)
+        self.sweeper: Sweeper = Sweeper(name, self.sweep, clock)
         self.counters: Counters = Counters()
         self.refusing: ReasonCode | None = None
         self.failures: list[Exception] = []  # of closings, while the pool drains
         self.emptied: list[Waiter] = []  # who waits for the last slot to go
         self.loop: asyncio.AbstractEventLoop | None = None  # the last one that a caller waited in
         announce(self)
+
+    def core(self, product: object) -> object:
+        """Return what keeps the state of a product."""
+        return self._life.core(product)
 
     def refusal(self, code: ReasonCode) -> RegistrationError:
         """Return a refusal, and count it if it lies in the load."""
@@ -117,7 +120,7 @@ class Keeper(Generic[T]):
     def close(self, slot: Slot[T]) -> None:
         """Begin to close an instance."""
         slot.state = State.CLOSING
-        if not self.life.end(slot, self):
+        if not self._life.end(slot, self):
             slot.state = State.READY  # the next event loop that is seen closes it
             slot.retired = True
             return
@@ -158,7 +161,7 @@ class Keeper(Generic[T]):
     def _begin_build(self, slot: Slot[T]) -> None:
         context = slot.begin(self._name)
         self.room.enter(slot.share)
-        self.life.begin(slot, context, self)
+        self._life.begin(slot, context, self)
 
     def _grant(self, slot: Slot[T]) -> None:
         while slot.waiters and not (slot.leases and self._exclusive):
@@ -212,21 +215,13 @@ class Keeper(Generic[T]):
 
     # What an instance's life reports
 
-    def claim(self, slot: Slot[T], product: object) -> None:
-        """Note what came out of a factory, or refuse what another key has (promise P9)."""
-        if isinstance(product, ATOMS):
-            return
-        with self.mutex:
-            if is_taken(product, slot, self):
-                raise self.refusal(ReasonCode.FACTORY_RETURNED_SHARED_INSTANCE)
-            if slot.owner is not None:
-                slot.owner.products += (product,)
-
     def built(self, slot: Slot[T], owner: Owner | None, target: T, *, stays_open: bool) -> bool:
         """Serve a new instance to whoever waits for it; False if it came too late."""
         with self.mutex:
             if slot.owner is not owner:
                 return False
+            if owner is not None:
+                owner.disarm()
             slot.target = target
             slot.owner = owner if stays_open else None
             slot.state = State.READY
@@ -282,9 +277,11 @@ class Keeper(Generic[T]):
         """
         self.counters.build_failures += 1
         cancelled = isinstance(error, asyncio.CancelledError | LoopEndedError)
-        turned_away: list[Waiter] = []
-        if owner is None or not owner.cancelled:  # else it is built anew for whoever waits by now
-            turned_away = slot.turn_away(owner.loop if cancelled and owner is not None else None)
+        given_up = (
+            owner is not None and owner.cancelled
+        )  # it is built anew for whoever waits by now
+        loop = owner.loop if cancelled and owner is not None else None
+        turned_away = [] if given_up else slot.turn_away(loop)
         if turned_away or not cancelled:
             report_failure("an instance could not be built", self._name, error)
         self._vacate(slot)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Generic, Protocol, TypeVar, cast
 
+from scoped_registration.runtime.claims import Holder, claim
 from scoped_registration.runtime.single_flight import (
     Factory,
     check_product,
@@ -34,16 +35,12 @@ class LoopEndedError(Exception):
     """The event loop that an instance belonged to is gone; nothing can close it."""
 
 
-class Ledger(Protocol[T]):
+class Ledger(Holder, Protocol[T]):
     """What a life reports to: the pool's keeper. It tells a late report by its owner."""
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop | None:
         """The event loop in which a caller waited last."""
-        ...
-
-    def claim(self, slot: Slot[T], product: object) -> None:
-        """Note what came out of a factory, or refuse what another key has."""
         ...
 
     def built(self, slot: Slot[T], owner: Owner | None, target: T, *, stays_open: bool) -> bool:
@@ -158,7 +155,7 @@ class Made(Generic[T]):
         product = await produce(self._factory, context)
         refusal = self._refusal(check_product, product)
         if refusal is None:
-            refusal = self._refusal(lambda own: ledger.claim(slot, own), product)
+            refusal = self._refusal(lambda own: claim(own, slot, ledger), product)
         if refusal is not None:
             return refusal  # an object of another key is not closed here
         manager = self._manager(product)
@@ -171,7 +168,7 @@ class Made(Generic[T]):
         async with manager as entered:
             refusal = self._refusal(self._accept, entered)
             if refusal is None:
-                refusal = self._refusal(lambda own: ledger.claim(slot, own), entered)
+                refusal = self._refusal(lambda own: claim(own, slot, ledger), entered)
             if refusal is None and ledger.built(slot, owner, cast(T, entered), stays_open=True):
                 await owner.stop.wait()
         return refusal
@@ -197,8 +194,10 @@ class Made(Generic[T]):
             return True
         try:
             closer = closer_of(slot.target)
-        except Exception as error:  # a property of the user's class
+        except BaseException as error:  # a property of the user's class
             ledger.ended(slot, None, error)
+            if isinstance(error, KeyboardInterrupt | SystemExit):
+                raise
             return True
         if closer is None:
             ledger.ended(slot, None, None)

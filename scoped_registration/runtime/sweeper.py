@@ -7,20 +7,26 @@ import contextvars
 import math
 from collections.abc import Callable
 
+from scoped_registration.runtime.report import report_failure
 from scoped_registration.runtime.tasks import on_loop, running_loop
 
 __all__ = ["Sweeper"]
+
+_PAUSE = 60.0
+"""Seconds until a sweep that failed is tried again."""
 
 
 class Sweeper:
     """Calls `sweep` when it is due, on a loop that runs.
 
     Args:
+        name: The registration's name, for the log.
         sweep: Closes what is due, and plans the next time.
         clock: Monotonic seconds.
     """
 
-    def __init__(self, sweep: Callable[[], None], clock: Callable[[], float]) -> None:
+    def __init__(self, name: str, sweep: Callable[[], None], clock: Callable[[], float]) -> None:
+        self._name = name
         self._sweep = sweep
         self._clock = clock
         self.due: float = math.inf
@@ -38,8 +44,20 @@ class Sweeper:
         self.cancel()
         if due < math.inf:
             self.due, self.loop = due, loop
-            delay = max(0.0, due - self._clock())
-            self.timer = loop.call_later(delay, self._sweep, context=contextvars.Context())
+            self._start(loop, max(0.0, due - self._clock()))
+
+    def _start(self, loop: asyncio.AbstractEventLoop, delay: float) -> None:
+        self.timer = loop.call_later(delay, self._fire, context=contextvars.Context())
+
+    def _fire(self) -> None:
+        """Sweep. One that fails is told of and comes again: idle instances must not stay."""
+        try:
+            self._sweep()
+        except Exception as error:
+            report_failure("a sweep failed", self._name, error)
+            self.cancel()
+            self.due, self.loop = -math.inf, asyncio.get_running_loop()
+            self._start(self.loop, _PAUSE)
 
     def cancel(self) -> None:
         """Plan nothing any more."""

@@ -88,7 +88,7 @@ class Owner:
         loop = self.loop if self.loop.is_running() else running_loop() or self.loop
 
         def arm() -> None:
-            self._disarm()
+            self.disarm()
             if not self.ended:
                 timer = loop.call_later(seconds, overdue, context=contextvars.Context())
                 self._timer = loop, timer
@@ -98,9 +98,10 @@ class Owner:
     def end(self) -> None:
         """Say that there is nothing to close any more."""
         self.ended = True
-        self._disarm()
+        self.disarm()
 
-    def _disarm(self) -> None:
+    def disarm(self) -> None:
+        """Forget the deadline."""
         timer, self._timer = self._timer, None
         if timer is not None:
             on_loop(timer[0], timer[1].cancel)
