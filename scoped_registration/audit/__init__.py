@@ -1,0 +1,1 @@
+"""What is found in programs: by reading their source, without importing them."""
