@@ -24,7 +24,10 @@ endef
 # $(call anew,VENV): FORCE when VENV was made for another checkout or its Python is gone.
 anew = $(shell .ci/setup-venv.sh --is-current $(1) || echo FORCE)
 
-.PHONY: FORCE help demo test lint types mypy pyright pytest docs deletion bench oldest newest check-wheel clean
+without_frameworks = tests/unit tests/integrations/fastapi $(filter-out %agui.py %agui_refusals.py,\
+    $(wildcard tests/faults/test_http_*.py tests/faults/test_disconnect*.py tests/faults/test_signals*.py))
+
+.PHONY: FORCE help demo test lint types mypy pyright pytest docs deletion bench faults oldest newest check-wheel clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -51,6 +54,7 @@ pytest: $(VENV)/.ready  ## all tests on all cores, with branch coverage
 
 docs: $(VENV)/.ready  ## build the documentation into site/, which loads nothing from other hosts
 	$(call step,the table of mistakes and checkers,$(python) -m tests.typing.table)
+	$(call step,the table of performance,$(python) -m tests.benchmarks.table --unmeasured)
 	$(call step,mkdocs build --strict,$(python) -m mkdocs build --strict)
 	$(call step,no remote assets in site/,! grep -rnoE --include='*.html' \
 	    '<(script|img|iframe|source)[^>]* src="?(https?:)?//[^">]*|<link[^>]* href="?(https?:)?//[^">]*' site)
@@ -59,13 +63,19 @@ deletion: $(VENV)/.ready  ## remove one part of the types at a time: the corpora
 	$(call step,deletion test,$(python) -m tests.typing.deletion)
 
 bench: $(VENV)/.ready  ## the benchmarks, one at a time
-	$(call step,benchmarks,$(python) -m pytest tests/benchmarks)
+	$(call step,benchmarks,env -u PYTHONDONTWRITEBYTECODE $(python) -m pytest tests/benchmarks)
+	$(call step,the table of performance,env -u PYTHONDONTWRITEBYTECODE $(python) -m tests.benchmarks.table)
+
+faults: $(VENV)/.ready  ## the fault tests, twenty times in a row, and the long run of the model
+	$(call step,the model in its long form,SCOPED_REGISTRATION_LONG=1 $(python) -m pytest tests/faults/test_model.py)
+	@for turn in $$(seq 20); do printf '\n== the fault tests: %s of 20\n' $$turn; \
+	    $(python) -m pytest -q -n auto -p no:cacheprovider tests/faults || exit 1; done
 
 oldest: .venv-oldest/.ready  ## core and FastAPI tests with the oldest supported dependencies
-	$(call step,tests with the oldest dependencies,.venv-oldest/bin/python -m pytest -n auto tests/unit tests/integrations/fastapi)
+	$(call step,tests with the oldest dependencies,.venv-oldest/bin/python -m pytest -n auto $(without_frameworks))
 
 newest: .venv-newest/.ready  ## core and FastAPI tests with the newest FastAPI
-	$(call step,tests with the newest FastAPI,.venv-newest/bin/python -m pytest -n auto tests/unit tests/integrations/fastapi)
+	$(call step,tests with the newest FastAPI,.venv-newest/bin/python -m pytest -n auto $(without_frameworks))
 
 check-wheel: $(VENV)/.ready  ## build the distributions; the wheel alone imports, starts and is typed
 	@rm -rf dist .venv-wheel
