@@ -1,0 +1,25 @@
+"""The application that the page's examples test: its chat client is an argument."""
+
+from typing import Annotated, Any
+
+from agent_framework import Agent, AgentExecutor, SupportsChatGetResponse, Workflow, WorkflowBuilder
+from fastapi import FastAPI, Header
+
+from scoped_registration import ScopeContext, ScopedFactory
+from scoped_registration.integrations.agent_framework import AGUIEndpointBuilder
+
+
+def current_user(x_user: Annotated[str, Header()]) -> str:
+    return x_user
+
+
+def create_app(client: SupportsChatGetResponse[Any]) -> FastAPI:
+    def build_workflow(context: ScopeContext[str]) -> Workflow:
+        agent = Agent(client=client, name="support", instructions="You answer questions.")
+        return WorkflowBuilder(start_executor=AgentExecutor(agent, id="support")).build()
+
+    app = FastAPI()
+    AGUIEndpointBuilder("support", path="/support").isolation(
+        ScopedFactory(build_workflow, scope=current_user)
+    ).mount(app)
+    return app
