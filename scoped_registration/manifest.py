@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import attrs
 
 from scoped_registration.acknowledgement import Acknowledgement
 from scoped_registration.errors import short_place
 
-__all__ = ["Description", "Json"]
+__all__ = ["MANIFEST_VERSION", "Description", "Json", "manifest"]
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
+
+MANIFEST_VERSION: Final = 1
+"""Of the manifest's shape. It changes when a key goes or changes its meaning."""
 
 
 @attrs.frozen(kw_only=True)
@@ -72,6 +76,16 @@ class Description:
             text += f"; review by {given.review_by.isoformat()}"
             text += " (OVERDUE)" if given.overdue(today) else ""
         return text
+
+
+def manifest(entries: Iterable[dict[str, Json]]) -> dict[str, Json]:
+    """Return registrations as one document, in the order of their names.
+
+    Args:
+        entries: One for each registration, with its ``name``.
+    """
+    ordered = sorted(entries, key=lambda entry: str(entry["name"]))
+    return {"version": MANIFEST_VERSION, "registrations": [*ordered]}
 
 
 _PUBLIC = ("name", "mode", "meaning", "acknowledgement")

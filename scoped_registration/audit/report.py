@@ -39,7 +39,8 @@ def _text(report: Report) -> str:
     found = {finding.rule for finding in report.findings}
     advice = [f"{rule.id} instead: {rule.instead}" for rule in report.rules if rule.id in found]
     lines.extend(["", *advice, ""] if advice else ())
-    counts = [_counted(len(report.findings), "finding"), f"{_counted(report.files, 'file')} read"]
+    number, noun = _read(report)
+    counts = [_counted(len(report.findings), "finding"), f"{_counted(number, noun)} read"]
     if report.unreadable:
         counts.append(f"{len(report.unreadable)} unreadable")
     return "\n".join([*lines, ", ".join(counts), ""])
@@ -49,12 +50,19 @@ def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def _read(report: Report) -> tuple[int, str]:
+    if report.registrations is None:
+        return report.files, "file"
+    return report.registrations, "registration"
+
+
 def _json(report: Report) -> str:
     names = {rule.id: rule.name for rule in report.rules}
+    number, noun = _read(report)
     return _dump(
         {
             "version": _JSON_VERSION,
-            "files": report.files,
+            f"{noun}s": number,
             "findings": [
                 {
                     "rule": finding.rule,

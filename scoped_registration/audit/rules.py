@@ -72,13 +72,15 @@ class Report:
         rules: Every rule that was looked for.
         findings: In the order of their places.
         unreadable: In the order of their paths.
-        files: How many files were read.
+        files: How many files were read, by a scan.
+        registrations: How many registrations an application has, by an audit.
     """
 
     rules: tuple[Rule, ...]
     findings: tuple[Finding, ...]
     unreadable: tuple[Unreadable, ...]
-    files: int
+    files: int = 0
+    registrations: int | None = None
 
     @property
     def status(self) -> int:

@@ -79,11 +79,17 @@ def _run(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def _names(manifest: str) -> list[str]:
+    return [one["name"] for one in json.loads(manifest)["registrations"]]
+
+
 @pytest.mark.parametrize("target", ["service:app", "service"])
 def test_manifest_prints_every_registration(place: Path, target: str) -> None:
     done = _run(place, "manifest", target)
     assert (done.returncode, done.stderr) == (0, "")
-    listed = json.loads(done.stdout)
+    manifest = json.loads(done.stdout)
+    assert manifest["version"] == 1
+    listed = manifest["registrations"]
     assert [(one["name"], one["mode"]) for one in listed] == [
         ("chat", "ScopedFactory"),
         ("desk", "SingleUser.per_thread"),
@@ -94,7 +100,7 @@ def test_manifest_prints_every_registration(place: Path, target: str) -> None:
 def test_manifest_of_an_application_factory(place: Path) -> None:
     done = _run(place, "manifest", "--factory", "service:create")
     assert (done.returncode, done.stderr) == (0, "")
-    assert [one["name"] for one in json.loads(done.stdout)] == ["made"]
+    assert _names(done.stdout) == ["made"]
 
 
 def test_manifest_fails_where_the_application_would_not_start(place: Path) -> None:
@@ -105,7 +111,7 @@ def test_manifest_fails_where_the_application_would_not_start(place: Path) -> No
 
 def test_manifest_of_an_application_without_registrations(place: Path) -> None:
     done = _run(place, "manifest", "service:empty")
-    assert (done.returncode, json.loads(done.stdout)) == (0, [])
+    assert (done.returncode, _names(done.stdout)) == (0, [])
 
 
 @pytest.mark.parametrize(
@@ -128,7 +134,58 @@ def test_an_application_that_cannot_be_loaded(place: Path, target: str, said: st
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("words", [(), ("nonsense",), ("manifest",)], ids=str)
+def test_scan_reads_source_and_imports_neither_a_framework_nor_the_application(
+    place: Path,
+) -> None:
+    (place / "leaking.py").write_text(
+        "raise SystemExit('imported')\n"
+        "from scoped_registration import ScopedFactory\n"
+        "chat = object()\n"
+        "ScopedFactory(lambda context: chat, scope=user)\n"
+    )
+    program = (
+        "import sys\n"
+        "from scoped_registration.__main__ import main\n"
+        "status = main(['scan', 'leaking.py', '--format', 'json'])\n"
+        "loaded = {'fastapi', 'starlette', 'pydantic', 'agent_framework', 'service'}\n"
+        "print(status, loaded & set(sys.modules), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=place, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "1 set()\n")
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert (finding["path"], finding["rule"]) == ("leaking.py", "SR102")
+
+
+@pytest.mark.parametrize(
+    ("paths", "status", "last"),
+    [
+        (("refused.py",), 0, "0 findings, 1 file read"),
+        (("absent.py",), 2, "0 findings, 0 files read, 1 unreadable"),
+    ],
+)
+def test_scan_answers_with_the_status_of_the_scan(
+    place: Path, paths: tuple[str, ...], status: int, last: str
+) -> None:
+    done = _run(place, "scan", *paths)
+    assert (done.returncode, done.stderr) == (status, "")
+    assert done.stdout.splitlines()[-1] == last
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("nonsense",),
+        ("manifest",),
+        ("scan",),
+        ("audit",),
+        ("scan", ".", "--format", "xml"),
+        ("audit", "service:app", "--check"),
+    ],
+    ids=str,
+)
 def test_wrong_words_are_answered_with_usage(place: Path, words: tuple[str, ...]) -> None:
     done = _run(place, *words)
     assert done.returncode == 2
@@ -146,6 +203,6 @@ def test_main_can_be_called_in_this_process(
     monkeypatch.chdir(place)
     monkeypatch.setattr(sys, "path", list(sys.path))
     assert main(["manifest", "service:app"]) == 0
-    assert [one["name"] for one in json.loads(capsys.readouterr().out)] == ["chat", "desk"]
+    assert _names(capsys.readouterr().out) == ["chat", "desk"]
     assert main(["manifest", "service:nothing"]) == 2
     assert main(["manifest", "absent:app"]) == 2

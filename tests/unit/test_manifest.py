@@ -16,7 +16,7 @@ from scoped_registration import (
     ScopedFactory,
     SingleUser,
 )
-from scoped_registration.manifest import Description
+from scoped_registration.manifest import MANIFEST_VERSION, Description, Json, manifest
 from tests.unit.helpers import Chat, user
 
 _BEFORE, _AFTER = date(2030, 1, 31), date(2030, 2, 1)
@@ -101,6 +101,14 @@ def test_the_manifest_of_a_scoped_registration() -> None:
     assert str(data["declared_at"]).startswith("test_manifest.py:")
 
 
+def test_the_manifest_counts_sample_scopes_and_names_none() -> None:
+    stage = RegistrationBuilder("chat").isolation(ScopedFactory(Chat, scope=user))
+    described = stage.verify_at_startup(sample_scopes=["canary-1", "canary-2"]).build().describe()
+    assert described.options["sample_scopes"] == 2
+    assert "canary" not in json.dumps(described.as_dict())
+    assert "sample_scopes" not in _scoped().options
+
+
 def test_the_operation_names_no_source_and_no_option() -> None:
     assert set(_scoped().operation()) == {"name", "mode", "meaning"}
 
@@ -115,3 +123,14 @@ def test_the_manifest_is_json_and_a_copy(describe: Callable[[], Description]) ->
     assert isinstance(options, dict)
     options["added"] = True
     assert "added" not in description.options
+
+
+def test_a_manifest_is_versioned_and_sorted_by_name() -> None:
+    names = ["room", "Chat", "chat-2", "chat"]
+    entries: list[dict[str, Json]] = [{"name": name} for name in names]
+    assert manifest(entries) == {
+        "version": MANIFEST_VERSION,
+        "registrations": [{"name": name} for name in sorted(names)],
+    }
+    assert manifest(entries) == manifest(reversed(entries))
+    assert manifest([]) == {"version": 1, "registrations": []}
