@@ -36,7 +36,7 @@ from scoped_registration.registration import (
 )
 from scoped_registration.scope import ScopeValue
 from scoped_registration.settings import Settings
-from scoped_registration.stages import MODES, Declaration, PoolStage, Stage, ThreadPoolStage
+from scoped_registration.stages import MODES, Declaration, ScopedStage, Stage, ThreadPoolStage
 
 # Any: the implementation of an overload is seen by nobody.
 
@@ -136,7 +136,7 @@ class PerThreadBuilder(ThreadPoolStage[Settings], Generic[P_co]):
         return PerThreadRegistration(self._settings, self._mode)
 
 
-class ScopedBuilder(PoolStage[Settings], Generic[P_co, S]):
+class ScopedBuilder(ScopedStage[Settings, S], Generic[P_co, S]):
     """The stage of `ScopedFactory(factory, scope=...)`."""
 
     @overload

@@ -77,6 +77,7 @@ class ReasonCode(StrEnum):
     FACTORY_FAILED = "factory_failed"
     FACTORY_RETURNED = "factory_returned"
     FACTORY_RETURNED_SHARED_INSTANCE = "factory_returned_shared_instance"
+    FACTORY_REUSES_STATE = "factory_reuses_state"
     THREAD_BUSY = "thread_busy"
     REENTRANT_LEASE = "reentrant_lease"
     QUEUE_FULL = "queue_full"

@@ -24,7 +24,7 @@ from scoped_registration.errors import (
     short_place,
 )
 
-__all__ = ["check_thread_id", "is_blank", "scope_digest", "scope_text", "storage_key"]
+__all__ = ["check_thread_id", "scope_digest", "scope_leaves", "scope_text", "storage_key"]
 
 MAX_THREAD_ID = 512
 _MAX_DEPTH = 16
@@ -58,6 +58,8 @@ def check_thread_id(value: object) -> str:
     Raises:
         RegistrationError: ``thread_id_invalid``.
     """
+    if type(value) is str and len(value) <= MAX_THREAD_ID and not is_blank(value):
+        return value  # nearly every call
     if not isinstance(value, str) or value.__class__ is not type(value):  # a proxy is none
         problem = f"the thread id is a {describe_type(value)}, not a str"
         raise RegistrationError(ReasonCode.THREAD_ID_INVALID, problem)
@@ -98,8 +100,41 @@ def scope_text(value: object) -> str:
         ) from None
 
 
+def scope_leaves(text: str) -> list[str]:
+    """Return what names a principal in the text of a scope: no name of a class or a field."""
+    leaves: list[str] = []
+    at = depth = 0
+    while at < len(text):
+        if depth and text[at] != ")":  # each part begins with its name
+            _, at = _sized(text, at)
+        kind, at = text[at], at + 1
+        if kind == ")":
+            depth -= 1
+        elif kind == "u":
+            leaves += (text[at : at + 32], str(UUID(text[at : at + 32])))
+            at += 32
+        elif kind == "i":
+            leaves.append(text[at : text.index(";", at)])
+            at += len(leaves[-1]) + 1
+        elif kind == "t":
+            named = _sized(text, at)[1] if text[at] == "s" else at
+            at, depth = text.index("(", named) + 1, depth + 1
+        else:  # a text, the name of an enum member or a scope_key
+            leaf, at = _sized(text, _sized(text, at)[1] if kind == "e" else at - (kind == "s"))
+            leaves.append(leaf)
+    return leaves
+
+
+def _sized(text: str, at: int) -> tuple[str, int]:
+    start = text.index(":", at) + 1
+    end = start + int(text[at + 1 : start - 1])
+    return text[start:end], end
+
+
 def is_blank(text: str) -> bool:
     """Tell whether a text shows nothing: control and zero-width characters included."""
+    if "!" <= text[:1] <= "~":  # nearly every text
+        return False
     if text.isprintable():
         return not text.strip(_UNSEEN)
     return not any(char.isprintable() and char not in _UNSEEN for char in text)

@@ -168,8 +168,8 @@ class ScopedFactory(IsolationMode["ScopedBuilder[P_co, S]"], Generic[P_co, S]):
             synchronous one runs on the event loop, never in a thread.
         scope: A FastAPI dependency callable that returns who calls. It alone decides
             whose instance is served; no field of a request body can.
-        shares: Objects or types that instances share on purpose, such as a chat client
-            or a connection pool. They are named in the manifest.
+        shares: Objects or types that instances share on purpose, such as a connection pool.
+            Any other mutable object in two instances is refused. Named in the manifest.
 
     Raises:
         RegistrationError: ``instance_is_not_a_factory``, ``builder_is_not_a_factory``,

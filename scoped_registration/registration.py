@@ -13,7 +13,7 @@ from scoped_registration.manifest import Description
 from scoped_registration.modes import Mode, PersistentShared, PerThread, ScopedFactory, SingleUser
 from scoped_registration.owner import OwnerPin
 from scoped_registration.scope import ScopeValue, check_thread_id, scope_text
-from scoped_registration.settings import UNSET, Settings, Unset, given, made, pool_of
+from scoped_registration.settings import UNSET, Settings, Unset, given, made, pool_of, try_samples
 
 if TYPE_CHECKING:
     from scoped_registration.runtime.life import Life
@@ -33,8 +33,6 @@ __all__ = [
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 S = TypeVar("S", bound=ScopeValue)
-
-
 _THE_ONE: Final[Key] = ("", "")
 
 
@@ -151,7 +149,7 @@ class PerThreadRegistration(_Guarded[T_co]):
         self, settings: Settings, mode: PerThread[Any], life: Life[Any] | None = None
     ) -> None:
         bounds = attrs.evolve(settings.bounds, max_per_scope=None)  # one principal: no shares
-        super().__init__(attrs.evolve(settings, bounds=bounds), life or made(mode.factory))
+        super().__init__(attrs.evolve(settings, bounds=bounds), life or made(settings, mode))
         self._mode = mode
 
     @property
@@ -192,7 +190,7 @@ class ScopedRegistration(Registration[T_co], Generic[T_co, S]):
     def __init__(
         self, settings: Settings, mode: ScopedFactory[Any, Any], life: Life[Any] | None = None
     ) -> None:
-        super().__init__(settings, life or made(mode.factory))
+        super().__init__(settings, life or made(settings, mode))
         self._mode = mode
 
     @property
@@ -211,8 +209,8 @@ class ScopedRegistration(Registration[T_co], Generic[T_co, S]):
             RegistrationError: At once: ``scope_missing``, ``scope_type_unsupported``,
                 ``thread_id_invalid``. On entering: ``factory_failed``,
                 ``factory_returned``, ``factory_returned_shared_instance``,
-                ``thread_busy``, ``queue_full``, ``pool_full``, ``wait_timeout``,
-                ``reentrant_lease``, ``draining``, ``registration_closed``.
+                ``factory_reuses_state``, ``thread_busy``, ``queue_full``, ``pool_full``,
+                ``wait_timeout``, ``reentrant_lease``, ``draining``, ``registration_closed``.
 
         Example:
             ```python
@@ -222,12 +220,7 @@ class ScopedRegistration(Registration[T_co], Generic[T_co, S]):
         """
         return self._pool.lease((scope_text(scope), check_thread_id(thread_id)), scope)
 
-    def invalidate(
-        self,
-        *,
-        scope: S | Unset = UNSET,
-        thread_id: str | Unset = UNSET,
-    ) -> int:
+    def invalidate(self, *, scope: S | Unset = UNSET, thread_id: str | Unset = UNSET) -> int:
         """Retire instances: no new lease of them, closed as soon as they are idle.
 
         May be called from any thread; a logout calls it with the scope alone.
@@ -248,6 +241,14 @@ class ScopedRegistration(Registration[T_co], Generic[T_co, S]):
         return self._pool.invalidate(
             lambda key: text in (None, key[0]) and thread in (None, key[1])
         )
+
+    async def verify(self) -> None:
+        """Build an instance for each scope of `verify_at_startup`, and close it. Start-up calls it.
+
+        Raises:
+            RegistrationError: ``factory_reuses_state``, and what else a lease is refused with.
+        """
+        await try_samples(self._settings, self._pool)
 
     @override
     def describe(self) -> Description:

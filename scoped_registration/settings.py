@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import attrs
 
 from scoped_registration.manifest import Json
+from scoped_registration.modes import PerThread, ScopedFactory
 from scoped_registration.runtime.options import Bounds, Policy
+from scoped_registration.scope import scope_text
 
 if TYPE_CHECKING:
     from scoped_registration.runtime.life import Life
     from scoped_registration.runtime.pool import Pool
-    from scoped_registration.runtime.single_flight import Factory
 
 # Any: what a factory returns is unwrapped on the way to the target, so a life's own product
 # type is not the registration's.
 
-__all__ = ["UNSET", "Settings", "Unset", "given", "made", "pool_of"]
+__all__ = ["UNSET", "Settings", "Unset", "given", "made", "pool_of", "try_samples"]
 
 
 class _Absent(enum.Enum):
@@ -27,6 +28,8 @@ class _Absent(enum.Enum):
 
 UNSET: Final = _Absent.UNSET
 """Not given: `None` would be a missing user, who must never stand for everybody."""
+
+_SAMPLE_THREADS: Final = ("scoped-registration-sample-1", "scoped-registration-sample-2")
 
 Unset: TypeAlias = Literal[_Absent.UNSET]
 
@@ -40,6 +43,7 @@ class Settings:
     path: str | None = None
     bounds: Bounds = attrs.field(factory=Bounds)
     policy: Policy | None = attrs.field(factory=Policy)
+    sample_scopes: tuple[Any, ...] = ()
 
     def options(self, *, bounded: bool) -> dict[str, Json]:
         """Return the options in force; bounds only where instances are built."""
@@ -50,6 +54,8 @@ class Settings:
                 "max_waiting": self.policy.max_waiting,
                 "wait_timeout": self.policy.wait_timeout,
             }
+        if self.sample_scopes:
+            options["sample_scopes"] = len(self.sample_scopes)  # never their values
         return options
 
 
@@ -71,8 +77,35 @@ def given(target: object) -> Life[Any]:
     return Given(target)
 
 
-def made(factory: Factory) -> Life[Any]:
-    """Return the life of instances that a factory makes and the pool closes."""
+def made(settings: Settings, mode: PerThread[Any] | ScopedFactory[Any, Any]) -> Life[Any]:
+    """Return the life of instances that a factory makes and the pool closes.
+
+    Those of several principals are compared with each other.
+    """
     from scoped_registration.runtime.life import Made  # noqa: PLC0415
 
-    return Made(factory)
+    if isinstance(mode, PerThread):
+        return Made(mode.factory)
+    from scoped_registration.runtime.comparison import Comparison  # noqa: PLC0415
+
+    return Made(mode.factory, comparison=Comparison(settings.name, mode.shares))
+
+
+async def try_samples(settings: Settings, pool: Pool[Any]) -> None:
+    """Have an instance built for each sample scope, and a second one for the first.
+
+    All are built for one thread id: a factory may keep a cache by that, or by the scope.
+
+    Raises:
+        RegistrationError: What the pool refuses one with.
+    """
+    scopes = settings.sample_scopes
+    samples = [(scope, _SAMPLE_THREADS[0]) for scope in scopes]
+    samples += [(scope, _SAMPLE_THREADS[1]) for scope in scopes[:1]]
+    keys = {(scope_text(scope), thread_id): scope for scope, thread_id in samples}
+    try:
+        for key, scope in keys.items():
+            async with pool.lease(key, scope):
+                pass
+    finally:
+        pool.invalidate(keys.__contains__)

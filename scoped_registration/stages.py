@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, cast
 
 import attrs
@@ -12,18 +13,21 @@ from scoped_registration.errors import (
     MissingStageError,
     ReasonCode,
     RegistrationError,
+    caller,
     describe_type,
 )
 from scoped_registration.inspection import refuse_bad_calls
 from scoped_registration.modes import Mode, is_mode
 from scoped_registration.runtime.options import Bounds, Policy
+from scoped_registration.scope import scope_text
 from scoped_registration.settings import Settings
 
 # Any: a stage holds whichever mode opened it.
 
-__all__ = ["MODES", "Declaration", "PoolStage", "Stage", "ThreadPoolStage"]
+__all__ = ["MODES", "Declaration", "PoolStage", "ScopedStage", "Stage", "ThreadPoolStage"]
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
+S = TypeVar("S")
 
 MODES = "SingleUser(...), ScopedFactory(..., scope=...) or PersistentShared(...)"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
@@ -32,8 +36,18 @@ _UNAVAILABLE = {
     "checkpoints": ReasonCode.CHECKPOINT_NEEDS_WORKFLOW,
 }
 _STAGES = frozenset(
-    {"build", "mount", "isolation", "pool", "concurrency", "snapshots", "checkpoints"}
+    {
+        "build",
+        "checkpoints",
+        "concurrency",
+        "isolation",
+        "mount",
+        "pool",
+        "snapshots",
+        "verify_at_startup",
+    }
 )
+_MOST_SAMPLES = 16
 
 
 class Declaration(Generic[SettingsT]):
@@ -165,6 +179,40 @@ class PoolStage(Stage[SettingsT]):
         )
 
 
+class ScopedStage(PoolStage[SettingsT], Generic[SettingsT, S]):
+    """A stage with instances of several principals, which must not share what they keep."""
+
+    def verify_at_startup(self, *, sample_scopes: Sequence[S]) -> Self:
+        """Try the factory when the application starts: a leak fails the start (promise P9).
+
+        An instance is built for each sample scope, and a second one for the first, through the
+        pool. They are compared as every instance is, and closed.
+
+        Args:
+            sample_scopes: Principals for whom the factory can build, such as two users of two
+                tenants. At most 16, and no two that are one principal.
+
+        Raises:
+            RegistrationError: ``option_invalid``; ``scope_missing`` or
+                ``scope_type_unsupported`` for a value that is no scope. At start-up,
+                ``factory_reuses_state`` and what else a lease is refused with.
+        """
+        return self._with(sample_scopes=self._checked_samples(sample_scopes))
+
+    def _checked_samples(self, samples: object) -> tuple[object, ...]:
+        try:
+            if not isinstance(samples, list | tuple):
+                raise _bad_samples(f"was given a {describe_type(samples)}")
+            chosen = tuple(cast("Sequence[object]", samples))
+            if not 0 < len(chosen) <= _MOST_SAMPLES:
+                raise _bad_samples(f"was given {len(chosen)}")
+            if len({scope_text(scope) for scope in chosen}) < len(chosen):
+                raise _bad_samples("was given one principal twice")
+        except RegistrationError as error:
+            raise error.located(registration=self._settings.name, declared_at=caller()) from None
+        return chosen
+
+
 class ThreadPoolStage(Stage[SettingsT]):
     """A stage with instances per thread of one principal: no share to divide."""
 
@@ -206,6 +254,14 @@ def missing_stage(
     )
 
 
+def _bad_samples(problem: str) -> RegistrationError:
+    return RegistrationError(
+        ReasonCode.OPTION_INVALID,
+        f"verify_at_startup takes a list of 1 to {_MOST_SAMPLES} scopes, and {problem}",
+        instead=".verify_at_startup(sample_scopes=[...]), with scopes as the resolver returns them",
+    )
+
+
 def _is_name(name: object) -> bool:
     return isinstance(name, str) and _NAME.fullmatch(name) is not None
 
@@ -214,3 +270,4 @@ _OPTIONS = "an option of this mode, by its keyword"
 refuse_bad_calls(Stage, ReasonCode.OPTION_INVALID, _OPTIONS, method="concurrency")
 refuse_bad_calls(PoolStage, ReasonCode.OPTION_UNAVAILABLE, _OPTIONS, method="pool")
 refuse_bad_calls(ThreadPoolStage, ReasonCode.OPTION_UNAVAILABLE, _OPTIONS, method="pool")
+refuse_bad_calls(ScopedStage, ReasonCode.OPTION_INVALID, _OPTIONS, method="verify_at_startup")

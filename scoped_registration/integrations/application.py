@@ -24,6 +24,7 @@ from scoped_registration.integrations.operations import (
 from scoped_registration.manifest import Description
 from scoped_registration.registration import (
     Registration,
+    ScopedRegistration,
     SharedRegistration,
     SingleUserRegistration,
 )
@@ -76,6 +77,9 @@ class Application:
             RegistrationError: ``not_attached``, and what start-up refuses.
         """
         app: FastAPI | None = scope.get("app")
+        own = None if app is None else getattr(app.state, _STATE, None)
+        if own is not None and own._running and registration in own.registrations:
+            return  # nearly every request: start-up has checked the rest
         holders = list(_holders.get(registration, ()))
         if not any(app in holder._members for holder in holders):
             for holder in holders:
@@ -163,8 +167,8 @@ class Application:
                 if self._lifespan is not lifespan:  # a later one nests deeper
                     yield state
                     return
-                self._start()
                 try:
+                    await self._start()
                     yield state
                 finally:
                     await self._stop()
@@ -180,14 +184,17 @@ class Application:
         for app in self._discover():
             check_application(app)
 
-    def _start(self) -> None:
+    async def _start(self) -> None:
+        self._running += 1
         self.check()
         today = date.today()
         for description in self.describe():
             # Sharing is said where nobody has configured logging, too.
             level = logging.INFO if description.acknowledgement is None else logging.WARNING
             log.log(level, "%s", description.sentence(today))
-        self._running += 1
+        for registration in self._registrations.values():
+            if isinstance(registration, ScopedRegistration):
+                await registration.verify()
 
     async def _stop(self) -> None:
         self._running -= 1

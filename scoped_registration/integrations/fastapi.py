@@ -140,7 +140,9 @@ class Leased(Generic[T_co]):
             Application.admit(self.registration, connection.scope)
             if inspect.isawaitable(principal):
                 principal = await principal
-            if inspect.isawaitable(thread_id):
+            if isinstance(self._thread, str):
+                thread_id = self._thread
+            elif inspect.isawaitable(thread_id):
                 thread_id = await thread_id
             lease = lease_for(self.registration, principal, thread_id)
         except RegistrationError as error:
@@ -179,10 +181,9 @@ class Leased(Generic[T_co]):
         if keyed:
             thread = self._thread
             if thread is None:
-                thread = _thread_id
-            elif isinstance(thread, str):
-                thread = _Constant(thread)
-            annotations["thread_id"] = Annotated[Any, Depends(thread)]
+                annotations["thread_id"] = str  # the path or query parameter
+            elif not isinstance(thread, str):
+                annotations["thread_id"] = Annotated[Any, Depends(thread)]
         return inspect.Signature(
             [
                 inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
@@ -217,12 +218,12 @@ def lease_for(registration: Registration[T], principal: object, thread_id: objec
 
 
 def _lease(registration: Registration[T], principal: object, thread_id: object) -> object:
+    if isinstance(registration, ScopedRegistration):
+        return registration.lease(cast("str", principal), cast("str", thread_id))  # it checks both
     resolver = resolver_of(registration)
     if resolver is not None:
         scope_text(principal)  # first: whoever is nobody hears nothing of threads
     match registration:
-        case ScopedRegistration():
-            return registration.lease(cast("str", principal), check_thread_id(thread_id))
         case PerThreadRegistration():
             thread = check_thread_id(thread_id)
             if resolver is not None:
@@ -275,17 +276,3 @@ _CLOSE_CODES = {
     HTTPStatus.CONFLICT: WS_1013_TRY_AGAIN_LATER,
     HTTPStatus.SERVICE_UNAVAILABLE: WS_1013_TRY_AGAIN_LATER,
 }
-
-
-async def _thread_id(thread_id: str) -> str:  # async: a thread would mix up who came first
-    return thread_id
-
-
-class _Constant:
-    """A dependency that returns one thread id."""
-
-    def __init__(self, thread_id: str) -> None:
-        self._id = thread_id
-
-    async def __call__(self) -> str:
-        return self._id

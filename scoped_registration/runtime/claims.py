@@ -11,7 +11,7 @@ from scoped_registration.errors import ReasonCode, RegistrationError
 from scoped_registration.runtime.single_flight import ATOMS
 from scoped_registration.runtime.slot import Slot
 
-__all__ = ["Holder", "announce", "claim"]
+__all__ = ["Holder", "announce", "claim", "disclaim"]
 
 
 class Holder(Protocol):
@@ -27,6 +27,11 @@ class Holder(Protocol):
         """Its keys."""
         ...
 
+    @property
+    def given(self) -> object:
+        """The instance that it was given, if it makes none."""
+        ...
+
     def core(self, product: object) -> object:
         """Return what keeps the state of a product."""
         ...
@@ -37,10 +42,12 @@ class Holder(Protocol):
 
 
 _holders: WeakSet[Any] = WeakSet()  # of holders; a protocol cannot say that it has weak references
+_keys: dict[int, Slot[Any]] = {}  # by the identity of what came out of a factory
+_lock = threading.Lock()
 
 
 def announce(holder: Holder) -> None:
-    """Let the products of all registrations be compared with those of this one."""
+    """Let the products of all registrations be compared with what this one was given."""
     _holders.add(holder)
 
 
@@ -59,13 +66,29 @@ def claim(product: object, slot: Slot[Any], holder: Holder) -> None:
     if isinstance(product, ATOMS):
         return
     core = holder.core(product)
-    with holder.mutex:
+    with holder.mutex, _lock:
+        for own in (product, core):
+            other = _keys.get(id(own))
+            if other is not None and other is not slot and _has(other, own, holder):
+                raise holder.refusal(ReasonCode.FACTORY_RETURNED_SHARED_INSTANCE)
         others: list[Holder] = list(_holders)
-        for keeper in others:
-            for other in list(keeper.slots.values()):
-                if other is not slot and (
-                    other.holds(product) or keeper.core(other.target) is core
-                ):
-                    raise holder.refusal(ReasonCode.FACTORY_RETURNED_SHARED_INSTANCE)
+        if any(each.core(each.given) is core for each in others if each.given is not None):
+            raise holder.refusal(ReasonCode.FACTORY_RETURNED_SHARED_INSTANCE)
         if slot.owner is not None:
             slot.owner.products += (product,)
+        _keys[id(product)] = _keys[id(core)] = slot
+
+
+def disclaim(slot: Slot[Any], holder: Holder) -> None:
+    """Forget what came out of a factory for a key, whose instance has ended."""
+    products = slot.owner.products if slot.owner is not None else ()
+    with _lock:
+        for product in (slot.target, *products):
+            for own in (product, holder.core(product)):
+                if _keys.get(id(own)) is slot:
+                    del _keys[id(own)]
+
+
+def _has(slot: Slot[Any], own: object, holder: Holder) -> bool:
+    """Tell whether a key still has an object: an identity alone may be that of an older one."""
+    return slot.holds(own) or holder.core(slot.target) is own

@@ -13,14 +13,14 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from scoped_registration.errors import ReasonCode, RegistrationError
-from scoped_registration.runtime.claims import announce
+from scoped_registration.runtime.claims import announce, disclaim
 from scoped_registration.runtime.eviction import Room, expiry
 from scoped_registration.runtime.life import Life, LoopEndedError
 from scoped_registration.runtime.options import Bounds
 from scoped_registration.runtime.refusals import BUSY, build_refusal, refusal
 from scoped_registration.runtime.report import log, report_failure
 from scoped_registration.runtime.seeking import Seekers
-from scoped_registration.runtime.slot import Key, Slot, State, Waiter
+from scoped_registration.runtime.slot import READY, Key, Slot, State, Waiter
 from scoped_registration.runtime.statistics import Counters
 from scoped_registration.runtime.sweeper import Sweeper
 from scoped_registration.runtime.tasks import Owner
@@ -45,6 +45,8 @@ class Keeper(Generic[T]):
     ) -> None:
         self._name = name
         self._life = life
+        self.core: Callable[[object], object] = life.core
+        self.given: object = life.given
         self._bounds = bounds
         self._exclusive = exclusive
         self._patience = patience
@@ -62,10 +64,6 @@ class Keeper(Generic[T]):
         self.emptied: list[Waiter] = []  # who waits for the last slot to go
         self.loop: asyncio.AbstractEventLoop | None = None  # the last one that a caller waited in
         announce(self)
-
-    def core(self, product: object) -> object:
-        """Return what keeps the state of a product."""
-        return self._life.core(product)
 
     def refusal(self, code: ReasonCode) -> RegistrationError:
         """Return a refusal, and count it if it lies in the load."""
@@ -88,20 +86,19 @@ class Keeper(Generic[T]):
 
     def stale(self, slot: Slot[T]) -> bool:
         """Whether an instance must not be leased any more."""
-        if slot.retired or slot.orphaned:
+        if slot.retired or (slot.owner is not None and slot.orphaned):
             return True
-        return slot.leases == 0 and self._clock() >= expiry(slot, self._bounds)
+        return slot.leases == 0 and self._clock() >= slot.due
 
     def release(self, slot: Slot[T]) -> None:
         """Take one lease back."""
         slot.leases -= 1
-        if slot.leases or slot.state is not State.READY:
+        if slot.leases or slot.state is not READY:
             return
-        slot.idle_since = self._clock()
         slot.show(None)
-        self.advance(slot)
-        if slot.idle:
-            self._rest(slot)
+        self._rest(slot)
+        if slot.waiters or slot.retired or slot.owner is not None or slot.due <= slot.idle_since:
+            self.advance(slot)
         if self.seekers:
             self.seekers.serve()
 
@@ -154,7 +151,7 @@ class Keeper(Generic[T]):
                 elif self.stale(slot):
                     self._evict(slot)
                 else:
-                    due = min(due, expiry(slot, self._bounds))
+                    due = min(due, slot.due)
             self.sweeper.plan(due)
             self.seekers.serve()
 
@@ -173,8 +170,11 @@ class Keeper(Generic[T]):
                 slot.show(waiter.scope)
 
     def _rest(self, slot: Slot[T]) -> None:
+        """Let the time of an instance that nobody uses begin to run."""
+        slot.idle_since = self._clock()
+        slot.due = expiry(slot, self._bounds)
         self.slots.move_to_end(slot.key)
-        self.sweeper.plan(expiry(slot, self._bounds))
+        self.sweeper.plan(slot.due)
 
     def _evict(self, slot: Slot[T]) -> None:
         if not (slot.retired or slot.orphaned):
@@ -206,6 +206,7 @@ class Keeper(Generic[T]):
     def _vacate(self, slot: Slot[T]) -> None:
         """Take the instance out of its slot; keep the slot for those who still wait."""
         self.room.leave(slot.share)
+        disclaim(slot, self)
         slot.clear()
         if slot.waiters and self.refusing is None:
             self.seekers.add(slot)
@@ -225,7 +226,7 @@ class Keeper(Generic[T]):
             slot.target = target
             slot.owner = owner if stays_open else None
             slot.state = State.READY
-            slot.built_at = slot.idle_since = self._clock()
+            slot.built_at = self._clock()
             self.counters.built += 1
             slot.show(None)
             if slot.retired:
@@ -236,6 +237,7 @@ class Keeper(Generic[T]):
                 self.counters.reused -= 1  # the first lease of an instance reuses nothing
             else:
                 self._rest(slot)
+                self.seekers.serve()
             return True
 
     def ended(

@@ -129,7 +129,9 @@ class Lease(Generic[T]):
             return
         self._open = False
         held = _held.get()
-        if self in held:
+        if held and held[-1] is self:
+            _held.set(held[:-1])
+        elif self in held:
             _held.set(tuple(lease for lease in held if lease is not self))
         self._pool.release(slot)
 

@@ -15,6 +15,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from scoped_registration.runtime.claims import Holder, claim
+from scoped_registration.runtime.comparison import Comparison
 from scoped_registration.runtime.single_flight import (
     Factory,
     check_product,
@@ -74,16 +75,21 @@ class Life(Protocol[T]):
         """Return what keeps the state of a product: no other key may have it."""
         ...
 
+    @property
+    def given(self) -> object:
+        """The instance that exists already; None where instances are made."""
+        ...
+
 
 class Given(Generic[T]):
     """An instance that exists already and belongs to the user, who closes it."""
 
     def __init__(self, target: T) -> None:
-        self._target = target
+        self.given: T = target
 
     def begin(self, slot: Slot[T], _context: ScopeContext[Any], ledger: Ledger[T], /) -> None:
         """Put the instance into the slot."""
-        ledger.built(slot, None, self._target, stays_open=False)
+        ledger.built(slot, None, self.given, stays_open=False)
 
     def end(self, slot: Slot[T], ledger: Ledger[T], /) -> bool:
         """Take it out again."""
@@ -103,6 +109,8 @@ class Made(Generic[T]):
         accept: Raises for a product that cannot be served.
         manager: The context manager that a product is, if it is to be entered.
         core: What keeps the state of a product that is a wrapper around it.
+        comparison: Refuses an instance that shares state with another key's; None where all
+            keys are of one principal.
     """
 
     def __init__(
@@ -112,11 +120,17 @@ class Made(Generic[T]):
         accept: Callable[[object], None] = check_product,
         manager: Callable[[object], AbstractAsyncContextManager[object] | None] = manager_of,
         core: Callable[[object], object] = lambda product: product,
+        comparison: Comparison | None = None,
     ) -> None:
         self._factory = factory
         self._core = core
         self._accept = accept
         self._manager = manager
+        self._comparison = comparison
+
+    @property
+    def given(self) -> None:
+        """Nothing: each instance is made."""
 
     def core(self, product: object, /) -> object:
         """Return what keeps the state of a product."""
@@ -161,17 +175,36 @@ class Made(Generic[T]):
         manager = self._manager(product)
         if manager is None:
             target = cast(T, product)  # the declared type of the factory says that it is one
-            refusal = self._refusal(self._accept, target)
-            if refusal is not None or not ledger.built(slot, owner, target, stays_open=False):
+            refusal, served = self._refusal(self._accept, target), False
+            if refusal is None:
+                refusal, served = self._offer(slot, owner, target, ledger, stays_open=False)
+            if not served:
                 await _close(closer_of(target))
             return refusal
         async with manager as entered:
             refusal = self._refusal(self._accept, entered)
             if refusal is None:
                 refusal = self._refusal(lambda own: claim(own, slot, ledger), entered)
-            if refusal is None and ledger.built(slot, owner, cast(T, entered), stays_open=True):
-                await owner.stop.wait()
+            if refusal is None:
+                target = cast(T, entered)
+                refusal, served = self._offer(slot, owner, target, ledger, stays_open=True)
+                if served:
+                    await owner.stop.wait()
         return refusal
+
+    def _offer(
+        self, slot: Slot[T], owner: Owner, target: T, ledger: Ledger[T], *, stays_open: bool
+    ) -> tuple[Exception | None, bool]:
+        """Serve an instance, unless it is refused, with what is returned, or comes too late."""
+        comparison = self._comparison
+        with ledger.mutex:  # until it is served: loops may build two that share at once
+            if comparison is not None:
+                refusal = self._refusal(
+                    lambda own: comparison.check(own, slot.key, ledger.slots), target
+                )
+                if refusal is not None:
+                    return refusal, False
+            return None, ledger.built(slot, owner, target, stays_open=stays_open)
 
     @staticmethod
     def _refusal(check: Callable[[object], None], product: object) -> Exception | None:

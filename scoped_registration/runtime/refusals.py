@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from scoped_registration.errors import ReasonCode, RegistrationError
 
-__all__ = ["BUSY", "build_refusal", "refusal"]
+__all__ = ["BUSY", "build_refusal", "refusal", "reuse_refusal"]
 
 BUSY = frozenset(
     {
@@ -17,6 +19,8 @@ BUSY = frozenset(
     }
 )
 """Reasons that lie in the load and not in the request."""
+
+_MOST_TOLD = 3
 
 _TEXTS: dict[ReasonCode, tuple[str, str | None]] = {
     ReasonCode.THREAD_BUSY: (
@@ -51,6 +55,25 @@ def refusal(code: ReasonCode, registration: str) -> RegistrationError:
     """Return a refusal of a registration's pool."""
     problem, instead = _TEXTS[code]
     return RegistrationError(code, problem, instead=instead, registration=registration)
+
+
+def reuse_refusal(registration: str, shared: Sequence[str]) -> RegistrationError:
+    """Return the refusal of a product that reaches what another key's product reaches.
+
+    Args:
+        registration: The name of the registration.
+        shared: What both reach, each by its path and its class, without a principal.
+    """
+    told = "; ".join(shared[:_MOST_TOLD])
+    more = len(shared) - _MOST_TOLD
+    return RegistrationError(
+        ReasonCode.FACTORY_REUSES_STATE,
+        "the factory built an instance that shares mutable state with the instance of another "
+        f"key: {told}" + (f"; and {more} more" if more > 0 else ""),
+        instead="build it inside the factory, on each call; or declare what is shared on purpose "
+        "in ScopedFactory(..., shares=[...])",
+        registration=registration,
+    )
 
 
 def build_refusal(registration: str, error: BaseException, *, refused: bool) -> RegistrationError:

@@ -13,7 +13,7 @@ from scoped_registration.errors import RegistrationError
 from scoped_registration.runtime.tasks import Owner, on_loop
 from scoped_registration.scope import ScopeContext, set_current
 
-__all__ = ["Key", "Slot", "State", "Waiter"]
+__all__ = ["READY", "Key", "Slot", "State", "Waiter"]
 
 T = TypeVar("T")
 
@@ -30,6 +30,9 @@ class State(Enum):
     CLOSING = "closing"  # is giving its instance up
 
 
+READY = State.READY  # a warm lease looks at it three times, and a member is found slowly
+
+
 class Waiter:
     """One caller in a slot's queue. Whether it is granted is decided under the mutex.
 
@@ -37,7 +40,7 @@ class Waiter:
     run among that caller's context variables.
     """
 
-    __slots__ = ("_future", "context", "granted", "loop", "scope")
+    __slots__ = ("_future", "context", "error", "granted", "loop", "scope")
 
     def __init__(self, scope: object) -> None:
         self.scope: object = scope
@@ -45,6 +48,7 @@ class Waiter:
         self.loop: asyncio.AbstractEventLoop = asyncio.get_running_loop()
         self._future: asyncio.Future[None] = self.loop.create_future()
         self.granted: bool = False
+        self.error: RegistrationError | None = None  # what it was turned away with
 
     async def wait(self, seconds: float) -> None:
         """Wait to be woken.
@@ -62,6 +66,7 @@ class Waiter:
 
     def wake(self, error: RegistrationError | None = None) -> None:
         """Wake the caller, from whichever thread, with an error of its own or without."""
+        self.error = error
         on_loop(self.loop, lambda: self._settle(error))
 
     def _settle(self, error: RegistrationError | None) -> None:
@@ -80,6 +85,7 @@ class Slot(Generic[T]):
         "built_at",
         "companion",
         "context",
+        "due",
         "idle_since",
         "key",
         "leases",
@@ -102,6 +108,7 @@ class Slot(Generic[T]):
         self.retired: bool = False  # no new lease: closed as soon as it is idle
         self.built_at: float = 0.0
         self.idle_since: float = 0.0
+        self.due: float = 0.0  # when it is to be closed, while it is idle
         self.pinned_since: float | None = None
         self.waiters: deque[Waiter] = _NOBODY
         self.owner: Owner | None = None

@@ -67,7 +67,8 @@ def test_names_that_are_refused(name: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "stage", ["build", "mount", "pool", "concurrency", "snapshots", "checkpoints"]
+    "stage",
+    ["build", "mount", "pool", "concurrency", "snapshots", "checkpoints", "verify_at_startup"],
 )
 def test_p1_nothing_is_built_before_a_mode(stage: str) -> None:
     error = refusal_with_remedy(
@@ -159,6 +160,11 @@ def test_a_refused_coroutine_is_closed() -> None:
 UNAVAILABLE = [
     ("SingleUser", "pool", ReasonCode.OPTION_UNAVAILABLE),
     ("PersistentShared", "pool", ReasonCode.OPTION_UNAVAILABLE),
+    *(
+        (mode, "verify_at_startup", ReasonCode.OPTION_UNAVAILABLE)
+        for mode in MODES
+        if mode != "ScopedFactory"
+    ),
     *((mode, "mount", ReasonCode.OPTION_UNAVAILABLE) for mode in MODES),
     *((mode, "snapshots", ReasonCode.OPTION_UNAVAILABLE) for mode in MODES),
     *((mode, "checkpoints", ReasonCode.CHECKPOINT_NEEDS_WORKFLOW) for mode in MODES),

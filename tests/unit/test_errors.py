@@ -36,6 +36,7 @@ CODES = [
     "factory_failed",
     "factory_returned",
     "factory_returned_shared_instance",
+    "factory_reuses_state",
     "factory_signature",
     "factory_with_shared_mode",
     "instance_is_not_a_factory",

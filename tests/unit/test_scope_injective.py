@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from scoped_registration.keys import is_blank
+from scoped_registration.keys import is_blank, scope_leaves
 from scoped_registration.scope import scope_digest, scope_text, storage_key
 from tests.unit.samples import AttrsUser, DataclassUser, Keyed, ModelUser, Pair, Role
 
@@ -131,6 +131,27 @@ _scope: st.SearchStrategy[Any] = st.recursive(_leaf, _containers, max_leaves=12)
 @settings(max_examples=500, deadline=None)
 def test_p2_a_scope_can_be_read_back_from_its_text(value: Any) -> None:
     assert _Reader(scope_text(value)).whole() == _shape(value)
+
+
+def _leaves(shape: Any) -> list[str]:
+    """Return what names a principal in what a reader got back."""
+    match shape:
+        case ("uuid", UUID() as value):
+            return [value.hex, str(value)]
+        case ("enum", _, name):
+            return [name]
+        case ("parts", _, parts):
+            return [leaf for _, part in parts for leaf in _leaves(part)]
+        case (_, value):
+            return [str(value)]
+        case _:
+            raise AssertionError
+
+
+@given(_scope)
+@settings(max_examples=500, deadline=None)
+def test_the_leaves_of_a_scope_are_read_from_its_text(value: Any) -> None:
+    assert scope_leaves(scope_text(value)) == _leaves(_shape(value))
 
 
 _triple = st.tuples(

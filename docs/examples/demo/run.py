@@ -120,7 +120,7 @@ def make_app(client: SupportsChatGetResponse, recorder: Recorder) -> FastAPI:
         app, new_workflow(), "/raw", authorization_scope_resolver=current_user
     )
     AGUIEndpointBuilder("scoped", path="/scoped").isolation(
-        ScopedFactory(build_workflow, scope=current_user)
+        ScopedFactory(build_workflow, scope=current_user, shares=[recorder])
     ).mount(app)
     AGUIEndpointBuilder("shared", path="/shared").isolation(
         PersistentShared(

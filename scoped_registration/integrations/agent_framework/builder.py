@@ -13,7 +13,7 @@ from agent_framework_ag_ui import (
     AGUIThreadSnapshotStore,
 )
 from fastapi import FastAPI
-from typing_extensions import TypeVar
+from typing_extensions import TypeVar, override
 
 from scoped_registration.errors import ReasonCode, RegistrationError, caller, describe_type
 from scoped_registration.integrations.agent_framework.mounting import (
@@ -32,7 +32,7 @@ from scoped_registration.registration import (
     SingleUserRegistration,
 )
 from scoped_registration.scope import ScopeValue
-from scoped_registration.stages import Declaration, PoolStage, Stage, ThreadPoolStage
+from scoped_registration.stages import Declaration, ScopedStage, Stage, ThreadPoolStage
 
 # Any: the implementation of an overload is seen by nobody, its overloads are.
 
@@ -92,7 +92,7 @@ class AGUIEndpointBuilder(Declaration[EndpointSettings]):
     @overload
     def isolation(
         self, mode: ScopedFactory[Product[W], S]
-    ) -> ScopedWorkflowStage[ScopedRegistration[W, S]]: ...
+    ) -> ScopedWorkflowStage[ScopedRegistration[W, S], S]: ...
     @overload
     def isolation(self, mode: SingleUser[A]) -> AgentStage[SingleUserRegistration[A]]: ...
     @overload
@@ -104,7 +104,7 @@ class AGUIEndpointBuilder(Declaration[EndpointSettings]):
     @overload
     def isolation(
         self, mode: ScopedFactory[Product[A], S]
-    ) -> ScopedAgentStage[ScopedRegistration[A, S]]: ...
+    ) -> ScopedAgentStage[ScopedRegistration[A, S], S]: ...
     def isolation(self, mode: Any) -> Any:
         """Declare who may share the target.
 
@@ -204,7 +204,9 @@ class ThreadWorkflowStage(ThreadPoolStage[EndpointSettings], _WorkflowOptions[R_
     """A workflow per thread: `SingleUser.per_thread`."""
 
 
-class ScopedWorkflowStage(PoolStage[EndpointSettings], _WorkflowOptions[R_co]):
+class ScopedWorkflowStage(
+    ScopedStage[EndpointSettings, S], _WorkflowOptions[R_co], Generic[R_co, S]
+):
     """A workflow per (scope, thread): `ScopedFactory`."""
 
 
@@ -216,8 +218,20 @@ class ThreadAgentStage(ThreadPoolStage[EndpointSettings], _Stage[R_co]):
     """An agent per thread: `SingleUser.per_thread`."""
 
 
-class ScopedAgentStage(PoolStage[EndpointSettings], _Stage[R_co]):
+class ScopedAgentStage(ScopedStage[EndpointSettings, S], _Stage[R_co], Generic[R_co, S]):
     """An agent per (scope, thread), or one with a session per run: `per_run`."""
+
+    @override
+    def _checked_samples(self, samples: object) -> tuple[object, ...]:
+        if isinstance(self._mode, PerRun):
+            raise RegistrationError(
+                ReasonCode.OPTION_UNAVAILABLE,
+                "per_run serves one agent to all, so there are no instances to compare",
+                instead="leave .verify_at_startup(...) out",
+                registration=self._settings.name,
+                declared_at=caller(),
+            )
+        return super()._checked_samples(samples)
 
 
 def _check_path(path: object, name: str) -> None:

@@ -12,13 +12,12 @@ import asyncio
 import inspect
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import suppress
 from contextvars import ContextVar
 from functools import partial
 from typing import Annotated, Any, cast
 
 import anyio
-from ag_ui.core import BaseEvent, RunFinishedEvent
+from ag_ui.core import BaseEvent, RunFinishedEvent, ToolCallStartEvent
 from agent_framework import CheckpointStorage
 from agent_framework_ag_ui import AgentFrameworkWorkflow, AGUIThreadSnapshotStore
 from fastapi import Body, Depends
@@ -74,7 +73,10 @@ class Run:
         self._retire = retire
         self._runner = runner
         self._thread_id = thread_id
-        self._sender, self._receiver = anyio.create_memory_object_stream[BaseEvent]()
+        # The run is one event ahead of its reader. A stream of anyio would go through the event
+        # loop twice for each event; None wakes a reader at the end.
+        self._events: asyncio.Queue[BaseEvent | None] = asyncio.Queue(1)
+        self._unread = False
         self._task: asyncio.Task[None] | None = None
         self._failure_was_sent = False
         self._sending = False
@@ -87,9 +89,11 @@ class Run:
         input_data["thread_id"] = self._thread_id
         self._task = asyncio.create_task(self._run(input_data))
         # However it ends, before its first step too, nobody waits for another event.
-        self._task.add_done_callback(lambda _: self._sender.close())
-        async for event in self._receiver:
-            yield event
+        self._task.add_done_callback(self._wake_reader)
+        while not (self._task.done() and self._events.empty()):
+            event = await self._events.get()
+            if event is not None:
+                yield event
         self._failure_was_sent = True
         await self._task
 
@@ -98,12 +102,16 @@ class Run:
             # A run that fails settles no question that was open before it: the pin stays.
             if isinstance(event, RunFinishedEvent):
                 self._lease.pin(getattr(event.outcome, "type", None) == "interrupt")
-            elif getattr(event, "tool_call_name", None) == "request_info":
+            elif isinstance(event, ToolCallStartEvent) and event.tool_call_name == "request_info":
                 self._lease.pin(True)
-            self._sending = True
-            with suppress(anyio.BrokenResourceError):  # nobody reads any more
-                await self._sender.send(event)
-            self._sending = False
+            if not self._unread:
+                self._sending = True
+                await self._events.put(event)
+                self._sending = False
+
+    def _wake_reader(self, _: object) -> None:
+        if self._events.empty():
+            self._events.put_nowait(None)
 
     async def close(self) -> None:
         """End the run, if it has not ended, and give the lease back.
@@ -140,10 +148,11 @@ class Run:
                 self._task.add_done_callback(lambda _: self._lease.release())
 
     async def _has_ended(self) -> bool:
-        self._receiver.close()
+        self._unread = True
+        if not self._events.empty():
+            self._events.get_nowait()
         task = self._task
         if task is None:
-            self._sender.close()
             return True
         # Who sends to nobody goes on at once, into the run, where it can be cancelled.
         while self._sending and not task.done():  # noqa: ASYNC110

@@ -14,14 +14,16 @@ from agent_framework_ag_ui import (
     add_agent_framework_fastapi_endpoint,
 )
 from fastapi import FastAPI
+from typing_extensions import override
 
 from scoped_registration.acknowledgement import Risk, check_risks
-from scoped_registration.errors import ReasonCode, RegistrationError
+from scoped_registration.errors import ReasonCode, RegistrationError, describe_type
 from scoped_registration.integrations.agent_framework import runners, targets
 from scoped_registration.integrations.agent_framework.endpoint import Admission, Endpoint
 from scoped_registration.integrations.agent_framework.per_run import PerRun
 from scoped_registration.integrations.application import Application
 from scoped_registration.integrations.operations import check_operation, operations
+from scoped_registration.manifest import Json
 from scoped_registration.modes import Mode, PersistentShared, PerThread, ScopedFactory, SingleUser
 from scoped_registration.registration import (
     PerThreadRegistration,
@@ -30,6 +32,7 @@ from scoped_registration.registration import (
     SharedRegistration,
     SingleUserRegistration,
 )
+from scoped_registration.runtime.comparison import Comparison
 from scoped_registration.runtime.life import Given, Life, Made
 from scoped_registration.runtime.single_flight import Factory
 from scoped_registration.scope import ScopeContext
@@ -47,6 +50,14 @@ class EndpointSettings(Settings):
     path: str = "/"
     snapshots: AGUIThreadSnapshotStore | None = None
     checkpoints: CheckpointStorage | None = None
+
+    @override
+    def options(self, *, bounded: bool) -> dict[str, Json]:
+        """Return the options in force, with the classes of the stores."""
+        stores = {"snapshots": self.snapshots, "checkpoints": self.checkpoints}
+        return super().options(bounded=bounded) | {
+            name: describe_type(store) for name, store in stores.items() if store is not None
+        }
 
 
 def check_target(mode: Mode, settings: EndpointSettings) -> None:
@@ -106,12 +117,12 @@ def _register(mode: Mode, settings: EndpointSettings) -> Registration[Any]:
                 return SingleUserRegistration(settings, mode)
             return _register_threads(mode, factory, settings)
         case PerThread():
-            made = _made(mode.factory, settings, several_principals=False)
+            made = _made(mode.factory, settings)
             return PerThreadRegistration(settings, mode, made)
         case PerRun():
             return _register_scoped(mode, Given(mode.agent), settings)
         case ScopedFactory():
-            made = _made(mode.factory, settings, several_principals=True)
+            made = _made(mode.factory, settings, _comparison(mode, settings))
             return _register_scoped(mode, made, settings)
         case PersistentShared():
             _check_shared_risks(mode, settings)
@@ -139,7 +150,7 @@ def _register_threads(
 
     threads: PerThread[Any] = PerThread(build, owner=mode.owner)
     functools.update_wrapper(build, factory)  # the manifest names what the user wrote
-    made = _made(build, settings, several_principals=False)
+    made = _made(build, settings)
     return PerThreadRegistration(settings, threads, made)
 
 
@@ -155,9 +166,17 @@ def _with_carried_stores(mode: Mode, settings: EndpointSettings) -> EndpointSett
     )
 
 
-def _made(factory: Factory, settings: EndpointSettings, *, several_principals: bool) -> Made[Any]:
+def _comparison(mode: ScopedFactory[Any, Any], settings: EndpointSettings) -> Comparison:
+    return Comparison(settings.name, mode.shares, shareable=runners.is_shareable)
+
+
+def _made(
+    factory: Factory, settings: EndpointSettings, comparison: Comparison | None = None
+) -> Made[Any]:
+    """Return the life of a factory's instances, of several principals if they are compared."""
+
     def accept(product: object) -> None:
-        targets.check_product(product, several_principals=several_principals)
+        targets.check_product(product, several_principals=comparison is not None)
         if settings.checkpoints is not None and runners.is_agent(product):
             raise _refusal(
                 ReasonCode.CHECKPOINT_NEEDS_WORKFLOW,
@@ -175,7 +194,13 @@ def _made(factory: Factory, settings: EndpointSettings, *, several_principals: b
                     settings,
                 )
 
-    return Made(factory, accept=accept, manager=runners.manager_of_product, core=runners.served)
+    return Made(
+        factory,
+        accept=accept,
+        manager=runners.manager_of_product,
+        core=runners.served,
+        comparison=comparison,
+    )
 
 
 def _check_shared_risks(mode: PersistentShared[Any], settings: EndpointSettings) -> None:

@@ -9,7 +9,11 @@ from typing import TypeAlias, TypeVar
 
 from agent_framework import (
     BaseAgent,
+    BaseChatClient,
     CheckpointStorage,
+    ContextProvider,
+    FunctionTool,
+    RawAgent,
     SupportsAgentRun,
     Workflow,
     WorkflowAgent,
@@ -130,6 +134,16 @@ def manager_of_product(product: object) -> AbstractAsyncContextManager[object] |
     it for all. An agent's own `close` closes what that agent has opened.
     """
     return None if isinstance(product, BaseAgent) else manager_of(product)
+
+
+def is_shareable(cls: type) -> bool:
+    """Tell whether the framework makes instances of a class to be shared.
+
+    Agents, clients, tools and context providers keep what they learn in a session. The agent
+    that a workflow makes keeps the workflow.
+    """
+    kinds = (RawAgent, BaseChatClient, FunctionTool, ContextProvider)
+    return issubclass(cls, kinds) and not issubclass(cls, WorkflowAgent)
 
 
 def is_agent(target: object) -> bool:

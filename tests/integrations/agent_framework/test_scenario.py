@@ -104,9 +104,11 @@ def raw_endpoint(target: Target) -> FastAPI:
     return app
 
 
-def scoped_endpoint(factory: Callable[[ScopeContext[str]], Any]) -> FastAPI:
+def scoped_endpoint(factory: Callable[[ScopeContext[str]], Any], *shares: object) -> FastAPI:
     app = FastAPI()
-    AGUIEndpointBuilder("support").isolation(ScopedFactory(factory, scope=current_user)).mount(app)
+    AGUIEndpointBuilder("support").isolation(
+        ScopedFactory(factory, scope=current_user, shares=shares)
+    ).mount(app)
     return app
 
 
@@ -255,7 +257,9 @@ async def test_standing_approvals_do_not_cross(model: RecordingModel) -> None:
     app = FastAPI()
     registration = (
         AGUIEndpointBuilder("support")
-        .isolation(ScopedFactory(lambda context: wiped.workflow(model), scope=current_user))
+        .isolation(
+            ScopedFactory(lambda context: wiped.workflow(model), scope=current_user, shares=[wiped])
+        )
         .mount(app)
     )
     async with client_of(app) as client:
@@ -308,7 +312,7 @@ async def taint_then_tell(client: Client) -> None:
 
 async def test_policy_labels_do_not_cross(model: RecordingModel) -> None:
     told = Told()
-    async with client_of(scoped_endpoint(lambda context: told.workflow(model))) as client:
+    async with client_of(scoped_endpoint(lambda context: told.workflow(model), told)) as client:
         await taint_then_tell(client)
         assert told.times == 1, "bob is not tainted by what alice fetched"
         await client.say("alice", "A", "call:tell")

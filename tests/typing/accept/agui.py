@@ -76,45 +76,45 @@ assert_type(E("x").isolation(SingleUser(workflow_agent)), AgentStage[SingleUserR
 assert_type(E("x").isolation(PersistentShared(workflow_agent, acknowledgement=acknowledgement)), AgentStage[SharedRegistration[WorkflowAgent]])  # @agui-shared-workflow-agent
 assert_type(E("x").isolation(SingleUser(any_agent)), AgentStage[SingleUserRegistration[SupportsAgentRun]])  # @agui-single-any-agent
 assert_type(E("x").isolation(PersistentShared(any_agent, acknowledgement=acknowledgement)), AgentStage[SharedRegistration[SupportsAgentRun]])  # @agui-shared-any-agent
-assert_type(E("x").isolation(ScopedFactory(build, scope=user)), ScopedWorkflowStage[ScopedRegistration[Workflow, str]])  # @agui-scoped-function
+assert_type(E("x").isolation(ScopedFactory(build, scope=user)), ScopedWorkflowStage[ScopedRegistration[Workflow, str], str])  # @agui-scoped-function
 assert_type(E("x").isolation(SingleUser.per_thread(build)), ThreadWorkflowStage[PerThreadRegistration[Workflow]])  # @agui-thread-function
-assert_type(E("x").isolation(ScopedFactory(async_build, scope=user)), ScopedWorkflowStage[ScopedRegistration[Workflow, str]])  # @agui-scoped-async
+assert_type(E("x").isolation(ScopedFactory(async_build, scope=user)), ScopedWorkflowStage[ScopedRegistration[Workflow, str], str])  # @agui-scoped-async
 assert_type(E("x").isolation(SingleUser.per_thread(async_build)), ThreadWorkflowStage[PerThreadRegistration[Workflow]])  # @agui-thread-async
-assert_type(E("x").isolation(ScopedFactory(opened, scope=user)), ScopedWorkflowStage[ScopedRegistration[Workflow, str]])  # @agui-scoped-async-cm
+assert_type(E("x").isolation(ScopedFactory(opened, scope=user)), ScopedWorkflowStage[ScopedRegistration[Workflow, str], str])  # @agui-scoped-async-cm
 assert_type(E("x").isolation(SingleUser.per_thread(opened)), ThreadWorkflowStage[PerThreadRegistration[Workflow]])  # @agui-thread-async-cm
-assert_type(E("x").isolation(ScopedFactory(sync_opened, scope=user)), ScopedWorkflowStage[ScopedRegistration[Workflow, str]])  # @agui-scoped-cm
+assert_type(E("x").isolation(ScopedFactory(sync_opened, scope=user)), ScopedWorkflowStage[ScopedRegistration[Workflow, str], str])  # @agui-scoped-cm
 assert_type(E("x").isolation(SingleUser.per_thread(sync_opened)), ThreadWorkflowStage[PerThreadRegistration[Workflow]])  # @agui-thread-cm
-assert_type(E("x").isolation(ScopedFactory(build_mine, scope=user)), ScopedWorkflowStage[ScopedRegistration[MyWorkflow, str]])  # @agui-scoped-subclass
+assert_type(E("x").isolation(ScopedFactory(build_mine, scope=user)), ScopedWorkflowStage[ScopedRegistration[MyWorkflow, str], str])  # @agui-scoped-subclass
 assert_type(E("x").isolation(SingleUser.per_thread(build_mine)), ThreadWorkflowStage[PerThreadRegistration[MyWorkflow]])  # @agui-thread-subclass
-assert_type(E("x").isolation(ScopedFactory(build_runner, scope=user)), ScopedWorkflowStage[ScopedRegistration[AgentFrameworkWorkflow, str]])  # @agui-scoped-runner
+assert_type(E("x").isolation(ScopedFactory(build_runner, scope=user)), ScopedWorkflowStage[ScopedRegistration[AgentFrameworkWorkflow, str], str])  # @agui-scoped-runner
 assert_type(E("x").isolation(SingleUser.per_thread(build_runner)), ThreadWorkflowStage[PerThreadRegistration[AgentFrameworkWorkflow]])  # @agui-thread-runner
-assert_type(E("x").isolation(ScopedFactory(lambda context: build(context), scope=user)), ScopedWorkflowStage[ScopedRegistration[Workflow, str]])  # @agui-scoped-lambda
+assert_type(E("x").isolation(ScopedFactory(lambda context: build(context), scope=user)), ScopedWorkflowStage[ScopedRegistration[Workflow, str], str])  # @agui-scoped-lambda
 assert_type(E("x").isolation(SingleUser.per_thread(lambda context: build(context))), ThreadWorkflowStage[PerThreadRegistration[Workflow]])  # @agui-thread-lambda
-assert_type(E("x").isolation(ScopedFactory(lambda context: async_build(context), scope=user)), ScopedWorkflowStage[ScopedRegistration[Workflow, str]])  # @agui-scoped-lambda-async
+assert_type(E("x").isolation(ScopedFactory(lambda context: async_build(context), scope=user)), ScopedWorkflowStage[ScopedRegistration[Workflow, str], str])  # @agui-scoped-lambda-async
 assert_type(E("x").isolation(SingleUser.per_thread(lambda context: async_build(context))), ThreadWorkflowStage[PerThreadRegistration[Workflow]])  # @agui-thread-lambda-async
-assert_type(E("x").isolation(ScopedFactory(lambda context: opened(context), scope=user)), ScopedWorkflowStage[ScopedRegistration[Workflow, str]])  # @agui-scoped-lambda-async-cm
+assert_type(E("x").isolation(ScopedFactory(lambda context: opened(context), scope=user)), ScopedWorkflowStage[ScopedRegistration[Workflow, str], str])  # @agui-scoped-lambda-async-cm
 assert_type(E("x").isolation(SingleUser.per_thread(lambda context: opened(context))), ThreadWorkflowStage[PerThreadRegistration[Workflow]])  # @agui-thread-lambda-async-cm
-assert_type(E("x").isolation(ScopedFactory(build_agent, scope=user)), ScopedAgentStage[ScopedRegistration[Agent[Any], str]])  # @agui-scoped-agent
+assert_type(E("x").isolation(ScopedFactory(build_agent, scope=user)), ScopedAgentStage[ScopedRegistration[Agent[Any], str], str])  # @agui-scoped-agent
 assert_type(E("x").isolation(SingleUser.per_thread(build_agent)), ThreadAgentStage[PerThreadRegistration[Agent[Any]]])  # @agui-thread-agent
-assert_type(E("x").isolation(ScopedFactory(async_build_agent, scope=user)), ScopedAgentStage[ScopedRegistration[Agent[Any], str]])  # @agui-scoped-async-agent
+assert_type(E("x").isolation(ScopedFactory(async_build_agent, scope=user)), ScopedAgentStage[ScopedRegistration[Agent[Any], str], str])  # @agui-scoped-async-agent
 assert_type(E("x").isolation(SingleUser.per_thread(async_build_agent)), ThreadAgentStage[PerThreadRegistration[Agent[Any]]])  # @agui-thread-async-agent
-assert_type(E("x").isolation(ScopedFactory(opened_agent, scope=user)), ScopedAgentStage[ScopedRegistration[Agent[Any], str]])  # @agui-scoped-async-cm-agent
+assert_type(E("x").isolation(ScopedFactory(opened_agent, scope=user)), ScopedAgentStage[ScopedRegistration[Agent[Any], str], str])  # @agui-scoped-async-cm-agent
 assert_type(E("x").isolation(SingleUser.per_thread(opened_agent)), ThreadAgentStage[PerThreadRegistration[Agent[Any]]])  # @agui-thread-async-cm-agent
-assert_type(E("x").isolation(ScopedFactory(sync_opened_agent, scope=user)), ScopedAgentStage[ScopedRegistration[Agent[Any], str]])  # @agui-scoped-cm-agent
+assert_type(E("x").isolation(ScopedFactory(sync_opened_agent, scope=user)), ScopedAgentStage[ScopedRegistration[Agent[Any], str], str])  # @agui-scoped-cm-agent
 assert_type(E("x").isolation(SingleUser.per_thread(sync_opened_agent)), ThreadAgentStage[PerThreadRegistration[Agent[Any]]])  # @agui-thread-cm-agent
-assert_type(E("x").isolation(ScopedFactory(build_agent_runner, scope=user)), ScopedAgentStage[ScopedRegistration[AgentFrameworkAgent, str]])  # @agui-scoped-agent-runner
+assert_type(E("x").isolation(ScopedFactory(build_agent_runner, scope=user)), ScopedAgentStage[ScopedRegistration[AgentFrameworkAgent, str], str])  # @agui-scoped-agent-runner
 assert_type(E("x").isolation(SingleUser.per_thread(build_agent_runner)), ThreadAgentStage[PerThreadRegistration[AgentFrameworkAgent]])  # @agui-thread-agent-runner
-assert_type(E("x").isolation(ScopedFactory(build_workflow_agent, scope=user)), ScopedAgentStage[ScopedRegistration[WorkflowAgent, str]])  # @agui-scoped-workflow-agent
+assert_type(E("x").isolation(ScopedFactory(build_workflow_agent, scope=user)), ScopedAgentStage[ScopedRegistration[WorkflowAgent, str], str])  # @agui-scoped-workflow-agent
 assert_type(E("x").isolation(SingleUser.per_thread(build_workflow_agent)), ThreadAgentStage[PerThreadRegistration[WorkflowAgent]])  # @agui-thread-workflow-agent
-assert_type(E("x").isolation(ScopedFactory(build_any_agent, scope=user)), ScopedAgentStage[ScopedRegistration[SupportsAgentRun, str]])  # @agui-scoped-any-agent
+assert_type(E("x").isolation(ScopedFactory(build_any_agent, scope=user)), ScopedAgentStage[ScopedRegistration[SupportsAgentRun, str], str])  # @agui-scoped-any-agent
 assert_type(E("x").isolation(SingleUser.per_thread(build_any_agent)), ThreadAgentStage[PerThreadRegistration[SupportsAgentRun]])  # @agui-thread-any-agent
-assert_type(E("x").isolation(ScopedFactory(lambda context: build_agent(context), scope=user)), ScopedAgentStage[ScopedRegistration[Agent[Any], str]])  # @agui-scoped-lambda-agent
+assert_type(E("x").isolation(ScopedFactory(lambda context: build_agent(context), scope=user)), ScopedAgentStage[ScopedRegistration[Agent[Any], str], str])  # @agui-scoped-lambda-agent
 assert_type(E("x").isolation(SingleUser.per_thread(lambda context: build_agent(context))), ThreadAgentStage[PerThreadRegistration[Agent[Any]]])  # @agui-thread-lambda-agent
-assert_type(E("x").isolation(ScopedFactory(lambda context: my_workflow, scope=uuid)), ScopedWorkflowStage[ScopedRegistration[MyWorkflow, UUID]])  # @agui-scoped-uuid
+assert_type(E("x").isolation(ScopedFactory(lambda context: my_workflow, scope=uuid)), ScopedWorkflowStage[ScopedRegistration[MyWorkflow, UUID], UUID])  # @agui-scoped-uuid
 assert_type(per_run(agent, scope=user), ScopedFactory[RawAgent[Any], str])  # @per-run
 assert_type(per_run(raw_agent, scope=uuid), ScopedFactory[RawAgent[Any], UUID])  # @per-run-raw
 assert_type(per_run(agent, scope=async_user), ScopedFactory[RawAgent[Any], str])  # @per-run-async
-assert_type(E("x").isolation(per_run(agent, scope=user)), ScopedAgentStage[ScopedRegistration[RawAgent[Any], str]])  # @agui-per-run
+assert_type(E("x").isolation(per_run(agent, scope=user)), ScopedAgentStage[ScopedRegistration[RawAgent[Any], str], str])  # @agui-per-run
 assert_type(E("x", path="/y"), E)  # @agui-path
 assert_type(E("x"), E)  # @agui
 assert_type(E("x").isolation(SingleUser(workflow)).mount(app), SingleUserRegistration[Workflow])  # @agui-mount-single
@@ -132,25 +132,28 @@ assert_type(E("x").isolation(PersistentShared(agent, acknowledgement=acknowledge
 assert_type(E("x").isolation(SingleUser(workflow)).snapshots(snapshots), WorkflowStage[SingleUserRegistration[Workflow]])  # @agui-snapshots-single
 assert_type(E("x").isolation(SingleUser(workflow)).checkpoints(checkpoints), WorkflowStage[SingleUserRegistration[Workflow]])  # @agui-checkpoints-single
 assert_type(E("x").isolation(SingleUser(workflow)).concurrency("queue"), WorkflowStage[SingleUserRegistration[Workflow]])  # @agui-concurrency-single
-assert_type(E("x").isolation(ScopedFactory(build, scope=user)).snapshots(snapshots), ScopedWorkflowStage[ScopedRegistration[Workflow, str]])  # @agui-snapshots-scoped
-assert_type(E("x").isolation(ScopedFactory(build, scope=user)).checkpoints(checkpoints), ScopedWorkflowStage[ScopedRegistration[Workflow, str]])  # @agui-checkpoints-scoped
-assert_type(E("x").isolation(ScopedFactory(build, scope=user)).concurrency("queue"), ScopedWorkflowStage[ScopedRegistration[Workflow, str]])  # @agui-concurrency-scoped
-assert_type(E("x").isolation(ScopedFactory(build, scope=user)).pool(max_instances=2), ScopedWorkflowStage[ScopedRegistration[Workflow, str]])  # @agui-pool-scoped
+assert_type(E("x").isolation(ScopedFactory(build, scope=user)).snapshots(snapshots), ScopedWorkflowStage[ScopedRegistration[Workflow, str], str])  # @agui-snapshots-scoped
+assert_type(E("x").isolation(ScopedFactory(build, scope=user)).checkpoints(checkpoints), ScopedWorkflowStage[ScopedRegistration[Workflow, str], str])  # @agui-checkpoints-scoped
+assert_type(E("x").isolation(ScopedFactory(build, scope=user)).concurrency("queue"), ScopedWorkflowStage[ScopedRegistration[Workflow, str], str])  # @agui-concurrency-scoped
+assert_type(E("x").isolation(ScopedFactory(build, scope=user)).pool(max_instances=2), ScopedWorkflowStage[ScopedRegistration[Workflow, str], str])  # @agui-pool-scoped
 assert_type(E("x").isolation(SingleUser.per_thread(build)).snapshots(snapshots), ThreadWorkflowStage[PerThreadRegistration[Workflow]])  # @agui-snapshots-thread
 assert_type(E("x").isolation(SingleUser.per_thread(build)).checkpoints(checkpoints), ThreadWorkflowStage[PerThreadRegistration[Workflow]])  # @agui-checkpoints-thread
 assert_type(E("x").isolation(SingleUser.per_thread(build)).concurrency("queue"), ThreadWorkflowStage[PerThreadRegistration[Workflow]])  # @agui-concurrency-thread
 assert_type(E("x").isolation(SingleUser.per_thread(build)).pool(max_instances=2), ThreadWorkflowStage[PerThreadRegistration[Workflow]])  # @agui-pool-thread
 assert_type(E("x").isolation(SingleUser(agent)).snapshots(snapshots), AgentStage[SingleUserRegistration[Agent[Any]]])  # @agui-snapshots-single-agent
-assert_type(E("x").isolation(ScopedFactory(build_agent, scope=user)).snapshots(snapshots), ScopedAgentStage[ScopedRegistration[Agent[Any], str]])  # @agui-snapshots-scoped-agent
-assert_type(E("x").isolation(ScopedFactory(build_agent, scope=user)).pool(), ScopedAgentStage[ScopedRegistration[Agent[Any], str]])  # @agui-pool-scoped-agent
+assert_type(E("x").isolation(ScopedFactory(build_agent, scope=user)).snapshots(snapshots), ScopedAgentStage[ScopedRegistration[Agent[Any], str], str])  # @agui-snapshots-scoped-agent
+assert_type(E("x").isolation(ScopedFactory(build_agent, scope=user)).pool(), ScopedAgentStage[ScopedRegistration[Agent[Any], str], str])  # @agui-pool-scoped-agent
 assert_type(E("x").isolation(SingleUser.per_thread(build_agent)).snapshots(snapshots), ThreadAgentStage[PerThreadRegistration[Agent[Any]]])  # @agui-snapshots-thread-agent
 assert_type(E("x").isolation(SingleUser.per_thread(build_agent)).pool(), ThreadAgentStage[PerThreadRegistration[Agent[Any]]])  # @agui-pool-thread-agent
-assert_type(E("x").isolation(per_run(agent, scope=user)).snapshots(snapshots), ScopedAgentStage[ScopedRegistration[RawAgent[Any], str]])  # @agui-snapshots-per-run
-assert_type(E("x").isolation(per_run(agent, scope=user)).pool(), ScopedAgentStage[ScopedRegistration[RawAgent[Any], str]])  # @agui-pool-per-run
+assert_type(E("x").isolation(per_run(agent, scope=user)).snapshots(snapshots), ScopedAgentStage[ScopedRegistration[RawAgent[Any], str], str])  # @agui-snapshots-per-run
+assert_type(E("x").isolation(per_run(agent, scope=user)).pool(), ScopedAgentStage[ScopedRegistration[RawAgent[Any], str], str])  # @agui-pool-per-run
 wide: Registration[Workflow] = E("x").isolation(ScopedFactory(build_mine, scope=user)).mount(app)  # @agui-covariant
 list[WorkflowStage[Registration[Workflow]]]()  # @agui-type-WorkflowStage
 list[ThreadWorkflowStage[Registration[Workflow]]]()  # @agui-type-ThreadWorkflowStage
-list[ScopedWorkflowStage[Registration[Workflow]]]()  # @agui-type-ScopedWorkflowStage
+list[ScopedWorkflowStage[Registration[Workflow], str]]()  # @agui-type-ScopedWorkflowStage
 list[AgentStage[Registration[Workflow]]]()  # @agui-type-AgentStage
 list[ThreadAgentStage[Registration[Workflow]]]()  # @agui-type-ThreadAgentStage
-list[ScopedAgentStage[Registration[Workflow]]]()  # @agui-type-ScopedAgentStage
+list[ScopedAgentStage[Registration[Workflow], str]]()  # @agui-type-ScopedAgentStage
+assert_type(E("x").isolation(ScopedFactory(build, scope=user)).verify_at_startup(sample_scopes=["user"]), ScopedWorkflowStage[ScopedRegistration[Workflow, str], str])  # @agui-verify
+assert_type(E("x").isolation(ScopedFactory(build_agent, scope=user)).verify_at_startup(sample_scopes=["user"]), ScopedAgentStage[ScopedRegistration[Agent[Any], str], str])  # @agui-verify-agent
+assert_type(E("x").isolation(ScopedFactory(build, scope=user)).verify_at_startup(sample_scopes=["user"]).mount(app), ScopedRegistration[Workflow, str])  # @agui-verify-mount

@@ -61,6 +61,7 @@ async def leases() -> None:
     async with shared.lease() as shared_target: assert_type(shared_target, Managed)  # @lease-shared-target
     assert_type(await scoped.shutdown(), None)  # @shutdown
     assert_type(await scoped.aclose(), None)  # @aclose
+    assert_type(await scoped.verify(), None)  # @verify-now
 
 
 scoped.lease("user", "thread")  # @lease
@@ -125,6 +126,9 @@ assert_type(s.concurrency("queue"), ScopedBuilder[Chat, str])  # @queue
 assert_type(s.concurrency("reject"), ScopedBuilder[Chat, str])  # @reject
 assert_type(s.concurrency("queue", max_waiting=2), ScopedBuilder[Chat, str])  # @max-waiting
 assert_type(s.concurrency("queue", wait_timeout=2.5), ScopedBuilder[Chat, str])  # @wait-timeout
+assert_type(s.verify_at_startup(sample_scopes=["user", "other"]), ScopedBuilder[Chat, str])  # @verify
+assert_type(s.verify_at_startup(sample_scopes=("user",)).pool().build(), ScopedRegistration[Chat, str])  # @verify-build
+assert_type(B("x").isolation(ScopedFactory(tenant_build, scope=tenant)).verify_at_startup(sample_scopes=[tenant()]), ScopedBuilder[Chat, Tenant])  # @verify-tenant
 assert_type(t.concurrency("queue"), PerThreadBuilder[Chat])  # @thread-concurrency
 assert_type(o.concurrency("queue"), SingleUserBuilder[Chat])  # @single-concurrency
 assert_type(p.concurrency("queue"), SharedBuilder[Chat])  # @shared-concurrency

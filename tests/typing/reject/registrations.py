@@ -83,3 +83,13 @@ single.admit()  # R0 @admit | mypy: call-arg | pyright: reportCallIssue | ty: mi
 shared.admit("user")  # R10 @admit | mypy: attr-defined | pyright: reportAttributeAccessIssue | ty: missing-attribute | pyrefly: missing-attribute | zuban: attr-defined
 scoped.admit("user")  # R10 @admit | mypy: attr-defined | pyright: reportAttributeAccessIssue | ty: missing-attribute | pyrefly: missing-attribute | zuban: attr-defined
 plain: Registration[Managed] = B("x").isolation(ScopedFactory(opened, scope=user)).build()  # R0 @registration | mypy: assignment | pyright: reportAssignmentType | ty: invalid-assignment | pyrefly: bad-assignment | zuban: assignment
+s.verify_at_startup(sample_scopes=[tenant()])  # R10 @verify | mypy: list-item | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: list-item
+s.verify_at_startup(sample_scopes=[None])  # R10 @verify | mypy: list-item | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: list-item
+s.verify_at_startup(sample_scopes=user)  # R10 @verify | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+s.verify_at_startup(sample_scopes=1)  # R10 @verify | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+s.verify_at_startup()  # R10 @verify | mypy: call-arg | pyright: reportCallIssue | ty: missing-argument | pyrefly: missing-argument | zuban: call-arg
+s.verify_at_startup(["user"])  # R10 @verify | mypy: call-arg | pyright: reportCallIssue | ty: too-many-positional-arguments | pyrefly: unexpected-positional-argument | zuban: call-arg
+B("x").isolation(ScopedFactory(tenant_build, scope=tenant)).verify_at_startup(sample_scopes=["user"])  # R10 @verify-tenant | mypy: list-item | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: list-item
+t.verify_at_startup(sample_scopes=["user"])  # R10 @verify | mypy: attr-defined | pyright: reportAttributeAccessIssue | ty: missing-attribute | pyrefly: missing-attribute | zuban: attr-defined
+o.verify_at_startup(sample_scopes=["user"])  # R10 @verify | mypy: attr-defined | pyright: reportAttributeAccessIssue | ty: missing-attribute | pyrefly: missing-attribute | zuban: attr-defined
+p.verify_at_startup(sample_scopes=["user"])  # R10 @verify | mypy: attr-defined | pyright: reportAttributeAccessIssue | ty: missing-attribute | pyrefly: missing-attribute | zuban: attr-defined

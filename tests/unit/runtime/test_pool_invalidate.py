@@ -79,9 +79,8 @@ async def test_by_scope_and_by_thread(
     def scope() -> str:
         raise AssertionError
 
-    registration = (
-        RegistrationBuilder("chat").isolation(ScopedFactory(house.build, scope=scope)).build()
-    )
+    mode = ScopedFactory(house.build, scope=scope, shares=[house])
+    registration = RegistrationBuilder("chat").isolation(mode).build()
     for who in ("alice", "bob"):
         for thread in ("1", "2"):
             async with registration.lease(who, thread):

@@ -1,0 +1,1 @@
+"""Shared-state verification: which mutable objects do two products of a factory share."""
