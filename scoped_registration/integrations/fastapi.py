@@ -219,7 +219,8 @@ def lease_for(registration: Registration[T], principal: object, thread_id: objec
 
 def _lease(registration: Registration[T], principal: object, thread_id: object) -> object:
     if isinstance(registration, ScopedRegistration):
-        return registration.lease(cast("str", principal), cast("str", thread_id))  # it checks both
+        scoped = cast("ScopedRegistration[T, str]", registration)
+        return scoped.lease(cast("str", principal), cast("str", thread_id))  # it checks both
     resolver = resolver_of(registration)
     if resolver is not None:
         scope_text(principal)  # first: whoever is nobody hears nothing of threads

@@ -32,7 +32,7 @@ class Holder(Protocol):
         """The instance that it was given, if it makes none."""
         ...
 
-    def core(self, product: object) -> object:
+    def core(self, product: object, /) -> object:
         """Return what keeps the state of a product."""
         ...
 
