@@ -177,7 +177,7 @@ def check_resolver(resolver: object, where: str) -> None:
             instead=f"{where}=current_user, a dependency that returns the principal",
             declared_at=caller(),
         )
-    if not callable(resolver):
+    if not callable(resolver) or typing.get_origin(resolver) is not None:
         raise RegistrationError(
             ReasonCode.SCOPE_RESOLVER_INVALID,
             f"{where} is a {describe_type(resolver)}, not a dependency callable",
@@ -259,19 +259,24 @@ def _is_plain(annotation: object) -> bool:
     )
 
 
-def check_shares(shares: object) -> None:
-    """Refuse what is no sequence of objects or types.
+def check_shares(shares: object) -> tuple[object, ...]:
+    """Return a sequence of objects or types, and refuse another thing.
 
     Raises:
         RegistrationError: ``option_invalid``.
     """
-    if isinstance(shares, str) or not isinstance(shares, Iterable):
-        raise RegistrationError(
-            ReasonCode.OPTION_INVALID,
-            f"shares is a {describe_type(shares)}, not a sequence of objects or types",
-            instead="shares=(chat_client,)",
-            declared_at=caller(),
-        )
+    problem = f"shares is a {describe_type(shares)}, not a sequence of objects or types"
+    if isinstance(shares, Iterable) and not isinstance(shares, str):
+        declared = tuple(typing.cast("Iterable[object]", shares))
+        if not any(shared is one for shared in declared for one in (object, dict, list, set)):
+            return declared
+        problem = "shares names a type of nearly everything, so nothing would be compared"
+    raise RegistrationError(
+        ReasonCode.OPTION_INVALID,
+        problem,
+        instead="shares=(chat_client,), or the class of what is shared",
+        declared_at=caller(),
+    )
 
 
 def _is_builder_method(factory: object) -> bool:

@@ -199,11 +199,11 @@ class ScopedFactory(IsolationMode["ScopedBuilder[P_co, S]"], Generic[P_co, S]):
         check_factory(factory, "ScopedFactory")
         check_resolver(scope, "scope")
         check_same_scope(factory, scope)
-        check_shares(shares)
+        declared = check_shares(shares)
         self.declared_at: str = caller()
         self.factory: Callable[[ScopeContext[S]], object] = factory
         self.scope: Callable[..., object] = scope
-        self.shares: tuple[object, ...] = tuple(shares)
+        self.shares: tuple[object, ...] = declared
 
     def describe_target(self) -> str:
         """Return what serves a key, for the manifest."""

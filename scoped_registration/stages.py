@@ -120,7 +120,8 @@ class Stage(Generic[SettingsT]):
                 (409, before a response starts).
             max_waiting: How many may wait for one thread; one more is refused (503).
             wait_timeout: Seconds a caller waits at most, for its turn, a build or room. A
-                build for which nobody has waited that long is cancelled: it may hang.
+                build that still runs so long after a caller has left is cancelled if nobody
+                waits for it then, and as late again in any case: it may hang.
 
         Raises:
             RegistrationError: ``option_invalid``.

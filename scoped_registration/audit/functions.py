@@ -186,8 +186,10 @@ class FunctionReader:
                 for product, at in self.products(callee):
                     yield from self._functions(product, at, deepest - 1)
 
-    def products(self, callee: Callee) -> Iterator[tuple[ast.expr, Scope]]:
-        """Yield what a function returns, and what a context manager yields."""
+    def products(
+        self, callee: Callee, *, is_dependency: bool = False
+    ) -> Iterator[tuple[ast.expr, Scope]]:
+        """Yield what a function returns, and what a context manager or a dependency yields."""
         if callee.node is None:
             return
         if isinstance(callee.node, ast.Lambda):
@@ -196,15 +198,12 @@ class FunctionReader:
         around = callee.scope.parent or callee.scope
         names = [symbol_of_decorator(one, around) for one in callee.node.decorator_list]
         yields = "contextmanager" in names or "asynccontextmanager" in names
-        stack: list[ast.AST] = list(reversed(callee.node.body))
-        while stack:
-            node = stack.pop()
-            if isinstance(node, _OTHER_BODIES):
-                continue
-            wanted = ast.Yield if yields else ast.Return
+        own = list(_own_nodes(callee.node))
+        yields = yields or (is_dependency and any(isinstance(node, ast.Yield) for node in own))
+        wanted = ast.Yield if yields else ast.Return
+        for node in own:
             if isinstance(node, wanted) and node.value is not None:
                 yield node.value, callee.scope
-            stack.extend(reversed(list(ast.iter_child_nodes(node))))
 
     # Classes of this file, and their members.
 
@@ -254,3 +253,13 @@ def symbol_of_decorator(decorator: ast.expr, scope: Scope) -> str | None:
     if isinstance(plain, ast.Name) and plain.id in _BUILT_IN and scope.find(plain.id) is None:
         return plain.id
     return symbol(plain, scope)
+
+
+def _own_nodes(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
+    """Yield what stands in the body of a function, without the functions and classes in it."""
+    stack: list[ast.AST] = list(reversed(function.body))
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, _OTHER_BODIES):
+            yield node
+            stack.extend(reversed(list(ast.iter_child_nodes(node))))

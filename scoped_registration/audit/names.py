@@ -40,8 +40,8 @@ class Scope:
     __slots__ = ("attributes", "elsewhere", "known", "names", "node", "parent", "stars")
 
     def __init__(self, node: ast.AST, parent: Scope | None) -> None:
-        self.node = node
-        self.parent = parent
+        self.node: ast.AST = node
+        self.parent: Scope | None = parent
         self.names: dict[str, list[Binding]] = {}
         self.attributes: dict[str, list[Binding]] = {}  # of a class: those that methods set
         self.elsewhere: dict[str, Scope] = {}  # global and nonlocal names
@@ -79,7 +79,7 @@ class Index:
     """The scopes and the calls of one module, in the order of the source."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self.module = Scope(tree, None)
+        self.module: Scope = Scope(tree, None)
         self.scopes: dict[ast.AST, Scope] = {tree: self.module}
         self.calls: list[tuple[ast.Call, Scope]] = []
         stack: _Stack = [(tree, self.module)]

@@ -45,7 +45,7 @@ def check_resolver(
 def _is_constant(reader: Reader, callee: Callee) -> bool:
     """Say whether a function returns one constant, wherever it returns."""
     returned: set[str] = set()
-    for product, at in reader.products(callee):
+    for product, at in reader.products(callee, is_dependency=True):
         for one in peel(product, at):
             value, _ = through(one, at)
             # None is no scope, and is answered 401.
@@ -89,7 +89,8 @@ class _Body:
                     self._names.add(name)
             if len(self._names) == known:
                 break
-        return any(self._says(product) for product, _ in self._reader.products(self._callee))
+        products = self._reader.products(self._callee, is_dependency=True)
+        return any(self._says(product) for product, _ in products)
 
     def _says(self, expr: ast.expr) -> bool:
         """Say whether an expression is, in part, what the caller wrote into the body."""

@@ -10,6 +10,7 @@ from weakref import WeakSet
 from scoped_registration.errors import ReasonCode, RegistrationError
 from scoped_registration.runtime.single_flight import ATOMS
 from scoped_registration.runtime.slot import Slot
+from scoped_registration.runtime.tasks import Owner
 
 __all__ = ["Holder", "announce", "claim", "disclaim"]
 
@@ -48,15 +49,17 @@ _lock = threading.Lock()
 
 def announce(holder: Holder) -> None:
     """Let the products of all registrations be compared with what this one was given."""
-    _holders.add(holder)
+    with _lock:
+        _holders.add(holder)
 
 
-def claim(product: object, slot: Slot[Any], holder: Holder) -> None:
+def claim(product: object, slot: Slot[Any], owner: Owner, holder: Holder) -> None:
     """Note what came out of a factory for a key.
 
     Args:
         product: An instance, or a context manager around one.
         slot: The key.
+        owner: The task of the factory. When it was given up, its product is nobody's.
         holder: Whose key that is.
 
     Raises:
@@ -67,6 +70,8 @@ def claim(product: object, slot: Slot[Any], holder: Holder) -> None:
         return
     core = holder.core(product)
     with holder.mutex, _lock:
+        if slot.owner is not owner:
+            return
         for own in (product, core):
             other = _keys.get(id(own))
             if other is not None and other is not slot and _has(other, own, holder):
@@ -74,8 +79,7 @@ def claim(product: object, slot: Slot[Any], holder: Holder) -> None:
         others: list[Holder] = list(_holders)
         if any(each.core(each.given) is core for each in others if each.given is not None):
             raise holder.refusal(ReasonCode.FACTORY_RETURNED_SHARED_INSTANCE)
-        if slot.owner is not None:
-            slot.owner.products += (product,)
+        owner.products += (product,)
         _keys[id(product)] = _keys[id(core)] = slot
 
 

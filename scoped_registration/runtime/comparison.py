@@ -63,6 +63,11 @@ class Comparison:
         self._remembered: OrderedDict[Key, tuple[int, array[int]]] = OrderedDict()
         self._has_warned = False
 
+    def reset(self) -> None:
+        """Forget everything: all instances have ended."""
+        self._witness, self._is_first = None, True
+        self._remembered.clear()
+
     def check(self, built: object, key: Key, slots: Mapping[Key, Slot[Any]]) -> None:
         """Refuse a product that reaches what another key's product reaches.
 
@@ -153,7 +158,7 @@ def _nearest(
     chosen: dict[Key, Slot[Any]] = {}
     for other in chain.from_iterable(in_turn):
         slot = slots.get(other)
-        if slot is not None and slot.state is State.READY and other != key:
+        if slot is not None and slot.state in _HELD and other != key:
             chosen[other] = slot
             if len(chosen) == MOST_COMPARED:
                 break
@@ -176,3 +181,4 @@ def _told(shared: Shared) -> str:
 
 
 _NONE = array("Q")
+_HELD = (State.READY, State.CLOSING)  # what is being closed may still be written to

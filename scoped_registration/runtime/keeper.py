@@ -108,10 +108,9 @@ class Keeper(Generic[T]):
             self.release(slot)
             return
         slot.leave(waiter)
-        owner = slot.owner
         if slot.state is State.SEEKING and not slot.waiters:
             self.forget(slot)
-        elif slot.state is State.BUILDING and owner is not None and not owner.cancelled:
+        elif slot.state is State.BUILDING and (owner := slot.owner) and not owner.has_deadline:
             owner.set_deadline(self._patience, lambda: self._give_up(slot, owner))
 
     def close(self, slot: Slot[T]) -> None:
@@ -189,11 +188,13 @@ class Keeper(Generic[T]):
         elif slot.state in (State.BUILDING, State.CLOSING) and slot.orphaned:
             self.ended(slot, slot.owner, LoopEndedError())
 
-    def _give_up(self, slot: Slot[T], owner: Owner) -> None:
-        """Cancel a build for which nobody has waited during `patience` seconds: it may hang."""
+    def _give_up(self, slot: Slot[T], owner: Owner, *, last: bool = False) -> None:
+        """Cancel a build `patience` seconds after a caller left, as late again if others wait."""
         with self.mutex:
-            if slot.owner is owner and slot.state is State.BUILDING and not slot.waiters:
-                log.warning("registration %r: a build that nobody waits for ends", self._name)
+            if slot.waiters and not last:
+                owner.set_deadline(self._patience, lambda: self._give_up(slot, owner, last=True))
+            elif slot.owner is owner and slot.state is State.BUILDING:
+                log.warning("registration %r: a build that takes too long ends", self._name)
                 self.cancel_build(slot)
 
     def _set_deadline(self, slot: Slot[T], owner: Owner) -> None:

@@ -75,6 +75,10 @@ class Life(Protocol[T]):
         """Return what keeps the state of a product: no other key may have it."""
         ...
 
+    def reset(self) -> None:
+        """Forget the instances that were made: all have ended."""
+        ...
+
     @property
     def given(self) -> object:
         """The instance that exists already; None where instances are made."""
@@ -99,6 +103,9 @@ class Given(Generic[T]):
     def core(self, product: object, /) -> object:
         """Return the instance itself."""
         return product
+
+    def reset(self) -> None:
+        """Forget nothing: the instance is the user's."""
 
 
 class Made(Generic[T]):
@@ -136,6 +143,11 @@ class Made(Generic[T]):
         """Return what keeps the state of a product."""
         return self._core(product)
 
+    def reset(self) -> None:
+        """Forget what products are compared with."""
+        if self._comparison is not None:
+            self._comparison.reset()
+
     def begin(self, slot: Slot[T], context: ScopeContext[Any], ledger: Ledger[T], /) -> None:
         """Start the build in a task of its own, in the context of the first who waits."""
         first = slot.waiters[0]
@@ -169,7 +181,7 @@ class Made(Generic[T]):
         product = await produce(self._factory, context)
         refusal = self._refusal(check_product, product)
         if refusal is None:
-            refusal = self._refusal(lambda own: claim(own, slot, ledger), product)
+            refusal = self._refusal(lambda own: claim(own, slot, owner, ledger), product)
         if refusal is not None:
             return refusal  # an object of another key is not closed here
         manager = self._manager(product)
@@ -184,7 +196,7 @@ class Made(Generic[T]):
         async with manager as entered:
             refusal = self._refusal(self._accept, entered)
             if refusal is None:
-                refusal = self._refusal(lambda own: claim(own, slot, ledger), entered)
+                refusal = self._refusal(lambda own: claim(own, slot, owner, ledger), entered)
             if refusal is None:
                 target = cast(T, entered)
                 refusal, served = self._offer(slot, owner, target, ledger, stays_open=True)

@@ -51,6 +51,7 @@ class Pool(Generic[T]):
         self._policy = policy or Policy()
         self._bounds = bounds
         self._clock = clock
+        self._life = life
         self._keeper = Keeper(
             name,
             life,
@@ -208,6 +209,7 @@ class Pool(Generic[T]):
                 if not self._drains and keeper.refusing is ReasonCode.DRAINING:
                     keeper.refusing = None
                 keeper.sweeper.cancel()
+                self._life.reset()
                 failures, keeper.failures = keeper.failures, []
         if failures:
             raise ExceptionGroup(f"closing instances of registration {self.name!r}", failures)

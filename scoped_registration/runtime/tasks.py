@@ -70,6 +70,11 @@ class Owner:
 
         on_loop(self.loop, start)
 
+    @property
+    def has_deadline(self) -> bool:
+        """Whether something is to happen unless it ends before."""
+        return self._timer is not None
+
     def made(self, product: object) -> bool:
         """Whether an object came out of the factory in this task."""
         return any(own is product for own in self.products)

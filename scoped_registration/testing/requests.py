@@ -136,6 +136,9 @@ class JSONRoute:
         json: The body; None for none.
         method: The HTTP method.
 
+    Raises:
+        ValueError: Another name in braces, which would be sent as it stands.
+
     Example:
         ```python
         JSONRoute("/chat/{thread}", json={"text": "{text}"})
@@ -147,6 +150,14 @@ class JSONRoute:
     json: Json = None
     method: str = "POST"
 
+    def __attrs_post_init__(self) -> None:
+        unknown = set(re.findall(r"{(\w+)}", f"{self.path}{self.json}")) - _PLACEHOLDERS
+        if unknown:
+            raise ValueError(
+                f"JSONRoute knows no {{{min(unknown)}}}; what it fills in is "
+                + ", ".join(f"{{{name}}}" for name in sorted(_PLACEHOLDERS))
+            )
+
     def request(self, say: Say) -> Request:
         """Return the request that says something on a thread."""
         return Request(self.method, _filled(self.path, say), _filled_json(self.json, say))
@@ -154,6 +165,9 @@ class JSONRoute:
     def read(self, response: Response) -> Reading:
         """Read an answer: all of it is text."""
         return Reading(response.text)
+
+
+_PLACEHOLDERS = frozenset({"message_id", "principal", "text", "thread"})
 
 
 def _filled(template: str, say: Say) -> str:

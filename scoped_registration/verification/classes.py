@@ -7,6 +7,7 @@ would be code of a user.
 from __future__ import annotations
 
 import functools
+import opcode
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -15,6 +16,7 @@ import attrs
 
 __all__ = [
     "asked",
+    "can_gain_state",
     "class_dicts",
     "class_name",
     "has_dict",
@@ -26,6 +28,10 @@ __all__ = [
     "own_dict",
     "partial_parts",
 ]
+
+_STORE = opcode.opmap["STORE_ATTR"]
+_MAKERS = frozenset({"__init__", "__new__", "__set_name__"})  # what they set is there already
+_WITHOUT_STATE = frozenset({"abc", "builtins", "typing", "typing_extensions"})
 
 # Any: descriptors of `type` itself, which no metaclass can replace.
 _MRO: Any = vars(type)["__mro__"]
@@ -107,6 +113,31 @@ def has_hidden_state(cls: type) -> bool:
     size = _BASIC_SIZE.__get__(object) + word * len(list(members_of(cls)))
     size += word * (_DICT_OFFSET.__get__(cls) > 0) + word * (_WEAKREF_OFFSET.__get__(cls) > 0)
     return bool(_ITEM_SIZE.__get__(cls)) or _BASIC_SIZE.__get__(cls) > size
+
+
+def can_gain_state(cls: type) -> bool:
+    """Tell whether a class shows that its instances get attributes later.
+
+    By a slot, by a default that an instance overrides, or by a method that sets an attribute.
+    A class that does nothing of the kind is that of a marker, or has methods alone.
+    """
+    return any(
+        _shows_state(name, value)
+        for base, namespace in zip(mro_of(cls), class_dicts(cls), strict=True)
+        if class_name(base)[0] not in _WITHOUT_STATE
+        for name, value in namespace.items()
+    )
+
+
+def _shows_state(name: str, value: object) -> bool:
+    if type(value) is types.MemberDescriptorType:
+        return True
+    if type(value) is types.FunctionType:
+        return name not in _MAKERS and _STORE in value.__code__.co_code[::2]
+    is_default = type(value) in (str, int, float, bool, types.NoneType, tuple, bytes)
+    return (
+        is_default and not name.startswith("__") and not name.isupper() and name != "_is_protocol"
+    )
 
 
 def is_frozen(cls: type) -> bool:

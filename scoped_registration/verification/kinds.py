@@ -23,6 +23,7 @@ from typing import Any
 
 from scoped_registration.verification.classes import (
     asked,
+    can_gain_state,
     class_name,
     has_dict,
     has_hidden_state,
@@ -42,7 +43,7 @@ SPECIAL = 4
 SHAREABLE = 8
 """The framework makes it to be shared: no finding, and what is below it is none either."""
 HOLLOW = 16
-"""A class without hidden state: an instance without attributes is a mere marker."""
+"""A class whose methods set no attribute: an instance without any is a mere marker."""
 
 LruCache: type = type(functools.lru_cache(len))
 
@@ -86,8 +87,14 @@ _STOP_NAMES = frozenset(
 )
 # Settings that clients made for each product share, as constants of their library. Looked up
 # where they are loaded: libraries that export them, as openai does, rewrite their names.
-_SETTINGS = tuple(
-    (module, name) for module in ("httpx", "httpx2") for name in ("Timeout", "Limits")
+_SETTINGS = (
+    *((module, name) for module in ("httpx", "httpx2") for name in ("Timeout", "Limits")),
+    *(("pydantic.types", name) for name in ("SecretBytes", "SecretStr")),
+    ("json.decoder", "JSONDecoder"),
+    ("json.encoder", "JSONEncoder"),
+    ("ssl", "SSLContext"),
+    ("string", "Template"),
+    ("textwrap", "TextWrapper"),
 )
 # A task that a factory starts holds, in its context, the lease that it is built for.
 _OURS = f"{__name__.partition('.')[0]}."
@@ -220,7 +227,7 @@ def kind_of(cls: type) -> int:  # noqa: PLR0911  # a list of rules, the first th
         return OPEN | COUNTED
     if is_frozen(cls):
         return OPEN | SPECIAL if has_dict(cls) else OPEN
-    return OPEN | COUNTED | HOLLOW
+    return OPEN | COUNTED if can_gain_state(cls) else OPEN | COUNTED | HOLLOW
 
 
 def _are_settings(cls: type) -> bool:

@@ -92,7 +92,9 @@ def walk(  # noqa: PLR0912  # one loop: a call for each object would double its 
             if known(id(type(parent)), 0) & SPECIAL:
                 children = parts_of(parent)
                 for cell in rebound_cells(parent):
-                    counted.setdefault(id(cell), cell)
+                    if id(cell) not in parents:
+                        parents[id(cell)] = parent
+                        counted[id(cell)] = cell
             else:
                 children = referents(parent)
             looked += len(children)

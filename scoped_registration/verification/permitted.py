@@ -53,7 +53,7 @@ class Permitted:
         declared = tuple(shares)
         self.objects: dict[int, object] = {id(shared): shared for shared in declared}
         self._declared = [question for shared in declared for question in _questions(shared)]
-        self.kinds = Kinds(self._is_declared, shareable)
+        self.kinds: Kinds = Kinds(self._is_declared, shareable)
 
     def refused(self, common: Iterable[object], graph: Graph) -> list[object]:
         """Return those of some objects that two products must not have in common.
@@ -115,11 +115,13 @@ def _declarations(found: list[object], graph: Graph) -> Iterator[object]:
     """
     wanted = {id(value) for value in found}
     classes: dict[int, type] = {}
+    climbed: set[int] = set()
     for value in found:
         parent = graph.parents[id(value)]
         if _are_annotations(value, parent):
             yield value
-        while parent is not None:
+        while parent is not None and id(parent) not in climbed:
+            climbed.add(id(parent))
             classes[id(type(parent))] = type(parent)
             parent = graph.parents[id(parent)]
     for cls in classes.values():

@@ -23,7 +23,9 @@ What this cannot see:
 * what two products share *below* an object or type in ``shares``, or below one object of a
   kind that the framework makes to be shared, as a context provider that keeps messages;
 * a variable in a closure, unless a function that the product holds rebinds it: then it counts;
-* a plain object that has no attribute yet when the two are compared;
+* an object that has no attribute yet when the two are compared, of a class that shows none: no
+  slot, no default, no method that sets one;
+* what the methods of a class have in their closures, and the attributes of functions;
 * globals of the standard library, such as the shared generator of `random`; timeouts and
   limits of httpx; the loggers of structlog and loguru with what is bound to them;
 * what lies beyond the limit of a survey; `Survey.complete` says whether anything does.
@@ -52,6 +54,9 @@ LIMIT = 1_000_000
 
 MOST = 20
 """Findings that a comparison names."""
+
+_LOOKED_AT = 500
+"""Findings, the nearest ones, among which the topmost are looked for: there may be very many."""
 
 _LETTERS = 3
 
@@ -133,7 +138,7 @@ def compare(
     if not common:
         return ()
     now = second.again(common)
-    found = _topmost(_refused(second, common, now), second)
+    found = _topmost(_refused(second, common, now)[:_LOOKED_AT], second)
     if not found:
         return ()
     texts = {text.casefold() for text in hidden} - {""}

@@ -24,7 +24,7 @@ attach(
     .build(),
     RegistrationBuilder("desk").isolation(SingleUser(Chat(), owner=user)).build(),
     RegistrationBuilder("chat")
-    .isolation(ScopedFactory(build, scope=user, shares=(Chat(), dict)))
+    .isolation(ScopedFactory(build, scope=user, shares=(Chat(), Chat)))
     .concurrency("reject")
     .build(),
     RegistrationBuilder("thread").isolation(SingleUser.per_thread(Other)).build(),
@@ -63,7 +63,7 @@ def test_the_manifest_names_everything_that_a_review_needs(tmp_path: Path) -> No
             **{"max_age": None, "pin_ttl": 86400.0, "close_timeout": 10.0},
             **{"concurrency": "reject", "max_waiting": 16, "wait_timeout": 30.0},
         },
-        "shares": ["app.service.Chat", "dict"],
+        "shares": ["app.service.Chat", "Chat"],
         "declared_at": f"app/service.py:{declared}",
     }
     assert (desk["target"], desk["owner"]) == ("app.service.Chat", user)

@@ -158,3 +158,16 @@ add_agent_framework_fastapi_endpoint(app, agent, snapshot_scope_resolver=of_the_
 
 def test_two_rules_may_meet_in_one_call() -> None:
     check("ScopedFactory(lambda c: workflow, scope=lambda: 'a')  # SR102 SR106")
+
+
+def test_what_a_resolver_yields_is_what_it_resolves_to() -> None:
+    check(
+        "def everybody():\n    yield 'everybody'\n\n"
+        "ScopedFactory(imported, scope=everybody)  # SR106"
+    )
+    check(
+        "from pydantic import BaseModel\n"
+        "class Said(BaseModel):\n    user: str\n"
+        "def of_body(said: Said):\n    yield said.user\n\n"
+        "ScopedFactory(imported, scope=of_body)  # SR107"
+    )

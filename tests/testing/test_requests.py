@@ -75,3 +75,10 @@ def test_messages_are_found_wherever_they_stand() -> None:
     assert list(messages_in(json.loads(json.dumps(body)))) == [("1", '{"id": "1", "content": "a"}')]
     assert list(messages_in({"messages": "none"})) == []
     assert list(messages_in(None)) == []
+
+
+def test_a_name_that_is_not_filled_in_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"knows no {thread_id}; .* {thread}"):
+        JSONRoute("/chat/{thread_id}?text={text}")
+    with pytest.raises(ValueError, match=r"knows no {user}"):
+        JSONRoute("/chat", json={"text": ["{text}", {"from": "{user}"}]})

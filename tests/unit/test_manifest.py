@@ -39,7 +39,7 @@ def _shared(
 
 
 def _scoped() -> Description:
-    mode = ScopedFactory(Chat, scope=user, shares=(Chat("canary"), dict))
+    mode = ScopedFactory(Chat, scope=user, shares=(Chat("canary"), Chat))
     return RegistrationBuilder("chat").isolation(mode).build().describe()
 
 
@@ -97,7 +97,7 @@ def test_the_manifest_of_a_scoped_registration() -> None:
     ]  # fmt: skip
     assert data["target"] == "tests.unit.helpers.Chat"
     assert str(data["scope"]).startswith("tests.unit.helpers.user (helpers.py:")
-    assert data["shares"] == ["tests.unit.helpers.Chat", "dict"]
+    assert data["shares"] == ["tests.unit.helpers.Chat", "Chat"]
     assert str(data["declared_at"]).startswith("test_manifest.py:")
 
 

@@ -778,3 +778,18 @@ def test_an_accepted_coroutine_function_is_not_called() -> None:
         raise AssertionError
 
     assert inspect.iscoroutinefunction(ScopedFactory(build, scope=user).factory)
+
+
+@pytest.mark.parametrize("everything", [object, dict, list, set])
+def test_p9_shares_names_what_is_shared_and_not_everything(everything: type) -> None:
+    refusal_with_remedy(
+        lambda: UntypedScoped(_build, scope=user, shares=[Chat, everything]),
+        ReasonCode.OPTION_INVALID,
+        "nothing would be compared",
+    )
+
+
+def test_p1_an_annotated_alias_is_no_resolver() -> None:
+    refusal_with_remedy(
+        lambda: UntypedScoped(_build, scope=Annotated[str, user]), ReasonCode.SCOPE_RESOLVER_INVALID
+    )

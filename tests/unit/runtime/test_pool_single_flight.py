@@ -193,3 +193,23 @@ async def test_a_caller_who_comes_when_a_build_is_given_up_gets_the_next(house: 
     house.gate.set()
     assert await second is house.chats[0]
     assert (pool.statistics().built, pool.statistics().build_failures) == (1, 1)
+
+
+async def test_a_build_that_hangs_ends_however_often_its_callers_come_back(house: House) -> None:
+    house.gate.clear()
+    pool = pool_of(house.build)
+    first = asyncio.create_task(use(pool))
+    await until(lambda: house.calls)
+    first.cancel()
+    await asyncio.gather(first, return_exceptions=True)
+    again = asyncio.create_task(use(pool))
+    await until(lambda: pool.statistics().waiting == 1)
+    keeper, slot = keeper_of(pool), keeper_of(pool).slots["alice", "1"]
+    assert slot.owner is not None
+    owner = slot.owner
+    keeper._give_up(slot, owner)  # pyright: ignore[reportPrivateUsage]  # somebody waits
+    assert not owner.cancelled
+    keeper._give_up(slot, owner, last=True)  # pyright: ignore[reportPrivateUsage]  # and still
+    await until(lambda: house.calls == 2)
+    house.gate.set()
+    assert await again is house.chats[0]
