@@ -78,7 +78,11 @@ class Application:
         """
         app: FastAPI | None = scope.get("app")
         own = None if app is None else getattr(app.state, _STATE, None)
-        if own is not None and own._running and registration in own.registrations:
+        if (
+            own is not None
+            and own._running
+            and own._registrations.get(registration.name) is registration
+        ):
             return  # nearly every request: start-up has checked the rest
         holders = list(_holders.get(registration, ()))
         if not any(app in holder._members for holder in holders):

@@ -280,9 +280,8 @@ class Keeper(Generic[T]):
         """
         self.counters.build_failures += 1
         cancelled = isinstance(error, asyncio.CancelledError | LoopEndedError)
-        given_up = (
-            owner is not None and owner.cancelled
-        )  # it is built anew for whoever waits by now
+        # What was given up is built anew for whoever waits by now.
+        given_up = owner is not None and owner.cancelled
         loop = owner.loop if cancelled and owner is not None else None
         turned_away = [] if given_up else slot.turn_away(loop)
         if turned_away or not cancelled:

@@ -92,9 +92,11 @@ def walk(  # noqa: PLR0912  # one loop: a call for each object would double its 
             if known(id(type(parent)), 0) & SPECIAL:
                 children = parts_of(parent)
                 for cell in rebound_cells(parent):
-                    if id(cell) not in parents:
+                    if id(cell) not in parents and kinds.of(types.CellType):
                         parents[id(cell)] = parent
                         counted[id(cell)] = cell
+                        if id(cell) not in barrier:
+                            following.append(cell)
             else:
                 children = referents(parent)
             looked += len(children)

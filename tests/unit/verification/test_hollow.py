@@ -89,6 +89,24 @@ def test_a_rebound_variable_may_be_declared_and_ends_the_walk() -> None:
     assert not found(lambda: Box(count=count), shares=[cell])
 
 
+def test_what_a_rebound_variable_holds_is_followed() -> None:
+    shared: list[str] = []
+
+    def make() -> Box:
+        turns = shared
+
+        def add(turn: str) -> None:
+            nonlocal turns
+            turns = turns or shared_by_name
+            turns.append(turn)
+
+        shared_by_name: list[str] = []
+        return Box(add=add)
+
+    (path,) = paths(make)
+    assert path.startswith("box.add.<closure turns>")
+
+
 def test_a_dispatcher_is_walked_to_its_end() -> None:
     @functools.singledispatch
     def render(value: object) -> str:
