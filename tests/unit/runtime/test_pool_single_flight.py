@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from scoped_registration.errors import ReasonCode, RegistrationError
+from scoped_registration.runtime.pool import Pool
 from scoped_registration.scope import ScopeContext
 from tests.unit.runtime.support import Clock, House, assert_empty, keeper_of, pool_of, until, use
 
@@ -161,13 +162,19 @@ async def test_a_build_that_hangs_ends_when_nobody_has_waited_for_long() -> None
     assert_empty(pool)
 
 
-async def test_a_caller_who_comes_in_time_gets_the_build_of_one_who_left(house: House) -> None:
+async def left_while_building(house: House) -> Pool[Any]:
+    """Return a pool with a build for which nobody waits any more."""
     house.gate.clear()
     pool = pool_of(house.build)
     first = asyncio.create_task(use(pool))
     await until(lambda: house.calls)
     first.cancel()
     await asyncio.gather(first, return_exceptions=True)
+    return pool
+
+
+async def test_a_caller_who_comes_in_time_gets_the_build_of_one_who_left(house: House) -> None:
+    pool = await left_while_building(house)
     second = asyncio.create_task(use(pool))
     await until(lambda: pool.statistics().waiting == 1)
     keeper, slot = keeper_of(pool), keeper_of(pool).slots["alice", "1"]
@@ -179,12 +186,7 @@ async def test_a_caller_who_comes_in_time_gets_the_build_of_one_who_left(house: 
 
 
 async def test_a_caller_who_comes_when_a_build_is_given_up_gets_the_next(house: House) -> None:
-    house.gate.clear()
-    pool = pool_of(house.build)
-    first = asyncio.create_task(use(pool))
-    await until(lambda: house.calls)
-    first.cancel()
-    await asyncio.gather(first, return_exceptions=True)
+    pool = await left_while_building(house)
     keeper, slot = keeper_of(pool), keeper_of(pool).slots["alice", "1"]
     assert slot.owner is not None
     keeper._give_up(slot, slot.owner)  # pyright: ignore[reportPrivateUsage]  # its time is up
@@ -196,12 +198,7 @@ async def test_a_caller_who_comes_when_a_build_is_given_up_gets_the_next(house: 
 
 
 async def test_a_build_that_hangs_ends_however_often_its_callers_come_back(house: House) -> None:
-    house.gate.clear()
-    pool = pool_of(house.build)
-    first = asyncio.create_task(use(pool))
-    await until(lambda: house.calls)
-    first.cancel()
-    await asyncio.gather(first, return_exceptions=True)
+    pool = await left_while_building(house)
     again = asyncio.create_task(use(pool))
     await until(lambda: pool.statistics().waiting == 1)
     keeper, slot = keeper_of(pool), keeper_of(pool).slots["alice", "1"]
