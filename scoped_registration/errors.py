@@ -65,6 +65,7 @@ class ReasonCode(StrEnum):
     SHARED_MODE_NEEDS_A_STATEFUL_TARGET = "shared_mode_needs_a_stateful_target"
     CHECKPOINT_NEEDS_WORKFLOW = "checkpoint_needs_workflow"
     CHECKPOINT_OF_SHARED_STATE = "checkpoint_of_shared_state"
+    CAPABILITY_NEEDS_SESSION = "capability_needs_session"
     STORE_ALREADY_CONFIGURED = "store_already_configured"
     RUNNER_ALREADY_REGISTERED = "runner_already_registered"
 
@@ -83,10 +84,19 @@ class ReasonCode(StrEnum):
     QUEUE_FULL = "queue_full"
     WAIT_TIMEOUT = "wait_timeout"
     POOL_FULL = "pool_full"
+    DETACHED_RUNS_FULL = "detached_runs_full"
     DRAINING = "draining"
     REGISTRATION_CLOSED = "registration_closed"
     LEASE_SPENT = "lease_spent"
     NO_CURRENT_LEASE = "no_current_lease"
+
+    # State that outlives a worker.
+    STORE_NOT_READY = "store_not_ready"
+    STORE_PER_PROCESS = "store_per_process"
+    STORE_UNAVAILABLE = "store_unavailable"
+    LEASE_LOST = "lease_lost"
+    DOCUMENT_UNREADABLE = "document_unreadable"
+    DOCUMENT_UNWRITABLE = "document_unwritable"
 
 
 class RegistrationError(Exception):

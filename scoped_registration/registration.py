@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Final, Generic, final
 
@@ -80,6 +81,10 @@ class Registration(Generic[T_co]):
             ExceptionGroup: Closings that failed or took too long.
         """
         await self._pool.drain(final=True)
+
+    def before_closing(self, callback: Callable[[], None]) -> None:
+        """Have something called before instances are closed whose leases did not end in time."""
+        self._pool.before_closing.append(callback)
 
     @override
     def __repr__(self) -> str:

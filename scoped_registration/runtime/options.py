@@ -9,24 +9,27 @@ import attrs
 
 from scoped_registration.errors import ReasonCode, RegistrationError, caller
 
-__all__ = ["Bounds", "Policy"]
+__all__ = ["Bounds", "Policy", "invalid_option", "limit", "optional_seconds", "seconds"]
 
 
-def _limit(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+def limit(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    """Refuse what is no bound: a validator."""
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise _invalid(attribute.name, "a positive int, or None for no bound")
+        raise invalid_option(attribute.name, "a positive int, or None for no bound")
 
 
-def _optional_seconds(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+def optional_seconds(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    """Refuse what is no time, and not None either: a validator."""
     if value is not None and not _is_seconds(value):
-        raise _invalid(attribute.name, "a positive number of seconds, or None for never")
+        raise invalid_option(attribute.name, "a positive number of seconds, or None for never")
 
 
-def _seconds(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+def seconds(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    """Refuse what is no time: a validator."""
     if not _is_seconds(value):
-        raise _invalid(attribute.name, "a positive number of seconds")
+        raise invalid_option(attribute.name, "a positive number of seconds")
 
 
 def _is_seconds(value: object) -> bool:
@@ -39,7 +42,7 @@ def _is_seconds(value: object) -> bool:
     )
 
 
-def _invalid(name: str, wanted: str) -> RegistrationError:
+def invalid_option(name: str, wanted: str) -> RegistrationError:
     """Return the refusal of an option's value."""
     return RegistrationError(
         ReasonCode.OPTION_INVALID,
@@ -53,12 +56,12 @@ def _invalid(name: str, wanted: str) -> RegistrationError:
 class Bounds:
     """How many instances live, and for how long (promise P7)."""
 
-    max_instances: int | None = attrs.field(default=1000, validator=_limit)
-    max_per_scope: int | None = attrs.field(default=100, validator=_limit)
-    idle_ttl: float | None = attrs.field(default=3600.0, validator=_optional_seconds)
-    max_age: float | None = attrs.field(default=None, validator=_optional_seconds)
-    pin_ttl: float = attrs.field(default=86400.0, validator=_seconds)
-    close_timeout: float = attrs.field(default=10.0, validator=_seconds)
+    max_instances: int | None = attrs.field(default=1000, validator=limit)
+    max_per_scope: int | None = attrs.field(default=100, validator=limit)
+    idle_ttl: float | None = attrs.field(default=3600.0, validator=optional_seconds)
+    max_age: float | None = attrs.field(default=None, validator=optional_seconds)
+    pin_ttl: float = attrs.field(default=86400.0, validator=seconds)
+    close_timeout: float = attrs.field(default=10.0, validator=seconds)
 
 
 @attrs.frozen(kw_only=True)
@@ -78,9 +81,9 @@ class Policy:
                 declared_at=caller(),
             )
         if not _is_count(self.max_waiting):
-            raise _invalid("max_waiting", "an int, zero or more")
+            raise invalid_option("max_waiting", "an int, zero or more")
         if not _is_seconds(self.wait_timeout):
-            raise _invalid("wait_timeout", "a positive number of seconds")
+            raise invalid_option("wait_timeout", "a positive number of seconds")
 
 
 def _is_count(value: object) -> bool:

@@ -63,6 +63,7 @@ class Pool(Generic[T]):
         self._mutex = self._keeper.mutex
         self._slots = self._keeper.slots
         self._drains = 0
+        self.before_closing: list[Callable[[], None]] = []  # instances that are still leased
 
     # Leasing
 
@@ -198,6 +199,8 @@ class Pool(Generic[T]):
                     keeper.cancel_build(slot)
         try:
             if not await self._emptied(self._bounds.close_timeout):
+                for callback in self.before_closing:
+                    callback()
                 with self._mutex:  # leases that do not end: their instances are closed under them
                     for slot in list(self._slots.values()):
                         if slot.state is State.READY:

@@ -9,6 +9,7 @@ from typing import Any, assert_never, cast
 import attrs
 from agent_framework import CheckpointStorage, Workflow
 from agent_framework_ag_ui import (
+    AgentFrameworkAgent,
     AgentFrameworkWorkflow,
     AGUIThreadSnapshotStore,
     add_agent_framework_fastapi_endpoint,
@@ -19,8 +20,15 @@ from typing_extensions import override
 from scoped_registration.acknowledgement import Risk, check_risks
 from scoped_registration.errors import ReasonCode, RegistrationError, describe_type
 from scoped_registration.integrations.agent_framework import runners, targets
+from scoped_registration.integrations.agent_framework.detached import DetachedRuns
 from scoped_registration.integrations.agent_framework.endpoint import Admission, Endpoint
+from scoped_registration.integrations.agent_framework.options import (
+    AgentOptions,
+    Detached,
+    EndpointOptions,
+)
 from scoped_registration.integrations.agent_framework.per_run import PerRun
+from scoped_registration.integrations.agent_framework.runners import Fittings
 from scoped_registration.integrations.application import Application
 from scoped_registration.integrations.operations import check_operation, operations
 from scoped_registration.manifest import Json
@@ -50,14 +58,28 @@ class EndpointSettings(Settings):
     path: str = "/"
     snapshots: AGUIThreadSnapshotStore | None = None
     checkpoints: CheckpointStorage | None = None
+    detached: Detached | None = None
+    endpoint: EndpointOptions = attrs.field(factory=EndpointOptions)
+    agent: AgentOptions = attrs.field(factory=AgentOptions)
 
     @override
     def options(self, *, bounded: bool) -> dict[str, Json]:
         """Return the options in force, with the classes of the stores."""
         stores = {"snapshots": self.snapshots, "checkpoints": self.checkpoints}
-        return super().options(bounded=bounded) | {
+        options = super().options(bounded=bounded) | {
             name: describe_type(store) for name, store in stores.items() if store is not None
         }
+        return options | (self.detached.describe() if self.detached is not None else {})
+
+    @property
+    def fittings(self) -> Fittings:
+        """What the runner of each instance is given."""
+        return Fittings(
+            registration=self.name,
+            snapshots=self.snapshots,
+            checkpoints=self.checkpoints,
+            agent=self.agent,
+        )
 
 
 def check_target(mode: Mode, settings: EndpointSettings) -> None:
@@ -88,22 +110,34 @@ def mount(app: FastAPI, mode: Mode, settings: EndpointSettings) -> Registration[
     # Whatever the framework or a check refuses, it refuses here, on an application that is
     # thrown away; then the same is done on the real one.
     rehearsal = FastAPI(dependencies=app.router.dependencies)
-    _add_endpoint(rehearsal, registration, settings)
+    _add_endpoint(rehearsal, registration, settings, None)
     for operation in operations(rehearsal):
         check_operation(operation)
     application.add([registration])
-    _add_endpoint(app, registration, settings)
+    detached = None
+    if settings.detached is not None:
+        detached = DetachedRuns(settings.name, settings.detached)
+        registration.before_closing(detached.cancel)
+    _add_endpoint(app, registration, settings, detached)
     return registration
 
 
 def _add_endpoint(
-    app: FastAPI, registration: Registration[Any], settings: EndpointSettings
+    app: FastAPI,
+    registration: Registration[Any],
+    settings: EndpointSettings,
+    detached: DetachedRuns | None,
 ) -> None:
-    admission = Admission(registration, settings.snapshots, settings.checkpoints)
+    admission = Admission(registration, settings.fittings, detached)
+    options = settings.endpoint
     add_agent_framework_fastapi_endpoint(
         app,
-        Endpoint(registration, settings.snapshots),
+        Endpoint(settings.fittings),
         settings.path,
+        default_state=options.default_state,
+        tags=None if options.tags is None else [*options.tags],
+        dependencies=options.dependencies,
+        keepalive_seconds=options.keepalive,
         # FastAPI takes a generator for a dependency; the framework's alias does not say so.
         authorization_scope_resolver=cast("Callable[..., str]", admission),
     )
@@ -182,6 +216,16 @@ def _made(
                 ReasonCode.CHECKPOINT_NEEDS_WORKFLOW,
                 "the factory returned an agent, and agents have no checkpoints",
                 "leave .checkpoints(...) out",
+                settings,
+            )
+        if settings.agent.given and (
+            not runners.is_agent(product) or isinstance(product, AgentFrameworkAgent)
+        ):
+            raise _refusal(
+                ReasonCode.OPTION_UNAVAILABLE,
+                f"state_schema, predict_state_config and a2ui are for an agent, and the factory "
+                f"returned {describe_type(product)}",
+                "give them to the AgentFrameworkAgent, or leave them out",
                 settings,
             )
         for option, carried in runners.stores_of(product).items():

@@ -5,13 +5,16 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, cast
 
+import attrs
 from agent_framework import (
     BaseAgent,
     BaseChatClient,
     CheckpointStorage,
     ContextProvider,
+    FunctionalWorkflow,
+    FunctionalWorkflowDefinition,
     FunctionTool,
     RawAgent,
     SupportsAgentRun,
@@ -25,6 +28,10 @@ from agent_framework_ag_ui import (
     AGUIThreadSnapshotStore,
 )
 
+from scoped_registration.errors import ReasonCode, RegistrationError, describe_type
+from scoped_registration.integrations.agent_framework.checkpoints import OwnCheckpoints
+from scoped_registration.integrations.agent_framework.contract import overrides_run
+from scoped_registration.integrations.agent_framework.options import AgentOptions
 from scoped_registration.integrations.agent_framework.upstream import (
     built_in_checkpoints_of,
     drop_undelivered_messages,
@@ -33,11 +40,18 @@ from scoped_registration.integrations.agent_framework.upstream import (
 )
 from scoped_registration.runtime.single_flight import manager_of
 
-__all__ = ["Runner", "Target", "runner_for"]
+__all__ = ["Fittings", "Runner", "Target", "runner_for"]
 
 T = TypeVar("T")
 
-Target: TypeAlias = Workflow | AgentFrameworkWorkflow | AgentFrameworkAgent | SupportsAgentRun
+Target: TypeAlias = (
+    Workflow
+    | AgentFrameworkWorkflow
+    | AgentFrameworkAgent
+    | SupportsAgentRun
+    | FunctionalWorkflow
+    | FunctionalWorkflowDefinition
+)
 """What an AG-UI endpoint can serve."""
 
 Runner: TypeAlias = AgentFrameworkWorkflow | AgentFrameworkAgent
@@ -46,33 +60,67 @@ Runner: TypeAlias = AgentFrameworkWorkflow | AgentFrameworkAgent
 _AT_REST = (WorkflowRunState.IDLE, WorkflowRunState.IDLE_WITH_PENDING_REQUESTS)
 
 
-def runner_for(
-    target: Target, snapshots: AGUIThreadSnapshotStore | None, checkpoints: CheckpointStorage | None
-) -> Runner:
+@attrs.frozen(kw_only=True)
+class Fittings:
+    """What an endpoint's declaration adds to the runner of each instance."""
+
+    registration: str
+    snapshots: AGUIThreadSnapshotStore | None = None
+    checkpoints: CheckpointStorage | None = None
+    agent: AgentOptions = attrs.field(factory=AgentOptions)
+
+
+def runner_for(target: Target, fittings: Fittings) -> Runner:
     """Return the framework's runner for an instance, which then lives beside it.
 
     A runner that the caller made is used as it is, or copied where a store has to be set:
     it is never changed.
     """
-    if isinstance(target, AgentFrameworkWorkflow):
-        if snapshots is None and checkpoints is None:
-            return target
-        workflow_runner = copy.copy(target)
-        workflow_runner.snapshot_store = given(snapshots, target.snapshot_store)
-        workflow_runner.checkpoint_storage = given(checkpoints, target.checkpoint_storage)
-        return workflow_runner
     if isinstance(target, AgentFrameworkAgent):
-        if snapshots is None:
-            return target
-        agent_runner = copy.copy(target)
-        agent_runner.config = copy.copy(target.config)
-        agent_runner.config.snapshot_store = snapshots
-        return agent_runner
+        return _fitted_agent(target, fittings)
+    if isinstance(target, FunctionalWorkflowDefinition):
+        target = target.build()
+    if isinstance(target, FunctionalWorkflow):
+        # The agent's `run` is overloaded in another way than the protocol's.
+        return _runner_of_agent(cast("SupportsAgentRun", target.as_agent()), fittings)
     if isinstance(target, Workflow):
-        return AgentFrameworkWorkflow(
-            workflow=target, snapshot_store=snapshots, checkpoint_storage=checkpoints
-        )
-    return AgentFrameworkAgent(agent=target, snapshot_store=snapshots)
+        target = AgentFrameworkWorkflow(workflow=target)
+    if isinstance(target, AgentFrameworkWorkflow):
+        return _fitted_workflow(target, fittings)
+    return _runner_of_agent(target, fittings)
+
+
+def _runner_of_agent(agent: SupportsAgentRun, fittings: Fittings) -> AgentFrameworkAgent:
+    options = fittings.agent
+    return AgentFrameworkAgent(
+        agent=agent,
+        snapshot_store=fittings.snapshots,
+        state_schema=options.state_schema,
+        predict_state_config=options.predict_state_config,
+        a2ui_config=options.a2ui,
+    )
+
+
+def _fitted_workflow(runner: AgentFrameworkWorkflow, fittings: Fittings) -> AgentFrameworkWorkflow:
+    # What keeps state on itself is copied for a declared store alone.
+    carried = None if overrides_run(runner) else checkpoints_of(runner)
+    checkpoints = given(fittings.checkpoints, carried)
+    if fittings.snapshots is None and checkpoints is None:
+        return runner
+    fitted = copy.copy(runner)
+    fitted.snapshot_store = given(fittings.snapshots, runner.snapshot_store)
+    if checkpoints is not None:
+        fitted.checkpoint_storage = OwnCheckpoints(checkpoints, fittings.registration)
+    return fitted
+
+
+def _fitted_agent(runner: AgentFrameworkAgent, fittings: Fittings) -> AgentFrameworkAgent:
+    if fittings.snapshots is None:
+        return runner
+    fitted = copy.copy(runner)
+    fitted.config = copy.copy(runner.config)
+    fitted.config.snapshot_store = fittings.snapshots
+    return fitted
 
 
 def threaded_factory_of(target: object) -> Callable[[str], Workflow] | None:
@@ -101,11 +149,36 @@ def stores_of(target: object) -> dict[str, object]:
     return stores
 
 
-def checkpoints_of(target: object) -> object:
+def check_store(option: str, store: object, target: object) -> None:
+    """Refuse what is no store of the framework, or a second one.
+
+    Raises:
+        RegistrationError: ``option_invalid``, ``store_already_configured``.
+    """
+    # CheckpointStorage cannot be asked with isinstance.
+    load = "get" if option == "snapshots" else "load"
+    if isinstance(store, type) or not all(
+        callable(getattr(store, method, None)) for method in ("save", load, "delete")
+    ):
+        raise RegistrationError(
+            ReasonCode.OPTION_INVALID,
+            f".{option}() takes a store of the framework, and was given {describe_type(store)}",
+        )
+    carried = stores_of(target)[option]
+    if carried is not None and carried is not store:
+        raise RegistrationError(
+            ReasonCode.STORE_ALREADY_CONFIGURED,
+            f"the runner carries other {option} already",
+            instead="give the store in one place",
+        )
+
+
+def checkpoints_of(target: object) -> CheckpointStorage | None:
     """Return the checkpoint storage that runs of a target write to already, if any."""
     inner = served(target)
     built_in = built_in_checkpoints_of(inner) if isinstance(inner, Workflow) else None
-    return given(stores_of(target)["checkpoints"], built_in)
+    carried = target.checkpoint_storage if isinstance(target, AgentFrameworkWorkflow) else None
+    return given(carried, built_in)
 
 
 async def is_spent(runner: Runner) -> bool:
@@ -154,7 +227,3 @@ def is_agent(target: object) -> bool:
 def given(store: T | None, otherwise: T | None) -> T | None:
     """Return the first that is there: a store that is empty may be falsy."""
     return otherwise if store is None else store
-
-
-def overrides_run(runner: AgentFrameworkWorkflow) -> bool:
-    return type(runner).run is not AgentFrameworkWorkflow.run

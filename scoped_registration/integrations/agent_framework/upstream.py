@@ -11,6 +11,9 @@ from agent_framework import CheckpointStorage, Workflow
 
 # The request model of the endpoint: FastAPI merges equal body parameters by their name.
 from agent_framework_ag_ui import AgentFrameworkWorkflow, AGUIRequest
+from agent_framework_ag_ui._run_common import (
+    _is_snapshot_hydration_request,  # pyright: ignore[reportPrivateUsage]
+)
 from agent_framework_ag_ui._workflow import (
     _workflow_checkpoint_storage,  # pyright: ignore[reportPrivateUsage]
 )
@@ -21,11 +24,21 @@ __all__ = [
     "built_in_checkpoints_of",
     "drop_undelivered_messages",
     "has_undelivered_messages",
+    "only_replays",
     "workflow_factory_of",
 ]
 
 BODY_PARAMETER = "request_body"
 """The endpoint function's name for its body. Under another name, FastAPI would want both."""
+
+
+def only_replays(body: AGUIRequest, *, snapshots: bool) -> bool:
+    """Tell whether a request asks for the stored transcript alone, and runs nothing."""
+    return _is_snapshot_hydration_request(
+        body.model_dump(exclude_none=True),
+        snapshot_enabled=snapshots,
+        supports_checkpoint_resume=True,
+    )
 
 
 def workflow_factory_of(runner: AgentFrameworkWorkflow) -> Callable[[str], Workflow] | None:

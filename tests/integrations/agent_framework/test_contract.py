@@ -147,14 +147,8 @@ TABLE: dict[str, tuple[Cell | ReasonCode, ...]] = {
         *(BUILDER, BUILDER, R.FACTORY_RETURNED, BUILDER, R.FACTORY_RETURNED),
         *(BUILDER, BUILDER),
     ),
-    "FunctionalWorkflow": (
-        *(R.TARGET_UNSUPPORTED, A_FACTORY, R.FACTORY_RETURNED, A_FACTORY, R.FACTORY_RETURNED),
-        *(WRAPS, R.TARGET_UNSUPPORTED),
-    ),
-    "FunctionalWorkflowDefinition": (
-        *(R.TARGET_UNSUPPORTED, BUILDER, R.FACTORY_RETURNED, BUILDER, R.FACTORY_RETURNED),
-        *(BUILDER, R.TARGET_UNSUPPORTED),
-    ),
+    "FunctionalWorkflow": (OK, A_FACTORY, OK, A_FACTORY, OK, WRAPS, OK),
+    "FunctionalWorkflowDefinition": (OK, BUILDER, OK, BUILDER, OK, BUILDER, OK),
     "FunctionalWorkflowAgent": (OK, A_FACTORY, OK, A_FACTORY, OK, WRAPS, OK),
     "str": (
         *(R.TARGET_UNSUPPORTED, A_FACTORY, R.FACTORY_RETURNED, A_FACTORY, R.FACTORY_RETURNED),

@@ -15,7 +15,7 @@ from starlette.types import Message
 from typing_extensions import override
 
 from scoped_registration import PersistentShared, ScopeContext, ScopedFactory, SingleUser
-from scoped_registration.integrations.agent_framework import AGUIEndpointBuilder, endpoint
+from scoped_registration.integrations.agent_framework import AGUIEndpointBuilder, run
 from tests.integrations.agent_framework.kit import (
     RecordingModel,
     acknowledge,
@@ -159,7 +159,7 @@ def is_ending() -> bool:
 async def test_p6_a_run_that_does_not_end_shares_its_instance_with_nobody(
     again: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(endpoint, "_CLOSING_SECONDS", 30 if again else 0.01)
+    monkeypatch.setattr(run, "_CLOSING_SECONDS", 30 if again else 0.01)
     monkeypatch.setattr(Stubborn, "most", 0)
     may_end = asyncio.Event()
     app = FastAPI()

@@ -19,6 +19,7 @@ from typing_extensions import override
 from scoped_registration import ScopeContext, ScopedFactory, SingleUser
 from scoped_registration.integrations.agent_framework import AGUIEndpointBuilder, per_run
 from scoped_registration.integrations.agent_framework.endpoint import Endpoint
+from scoped_registration.integrations.agent_framework.runners import Fittings
 from scoped_registration.registration import ScopedRegistration
 from tests.integrations.agent_framework.kit import (
     HANG,
@@ -134,11 +135,9 @@ async def test_a_run_that_fails_while_it_ends_frees_its_instance(
     assert "alice" not in caplog.text
 
 
-async def test_a_run_is_started_by_its_request_alone(model: RecordingModel) -> None:
-    mode = ScopedFactory(factory_of(model), scope=current_user)
-    registration = AGUIEndpointBuilder("support").isolation(mode).mount(FastAPI())
+async def test_a_run_is_started_by_its_request_alone() -> None:
     with pytest.raises(RuntimeError, match="without being admitted"):
-        Endpoint(registration, None).run({"thread_id": "A", "messages": []})
+        Endpoint(Fittings(registration="support")).run({"thread_id": "A", "messages": []})
 
 
 async def test_a_client_that_leaves_while_its_instance_is_built(model: RecordingModel) -> None:

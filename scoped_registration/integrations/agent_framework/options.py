@@ -1,0 +1,84 @@
+"""The options of an AG-UI endpoint, checked where they are declared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+from fastapi.params import Depends
+
+from scoped_registration.manifest import Json
+from scoped_registration.runtime.options import invalid_option, limit, optional_seconds, seconds
+
+# Any: state and its schema are JSON, or a pydantic model, as the framework takes them.
+
+__all__ = ["AgentOptions", "Detached", "EndpointOptions"]
+
+
+@attrs.frozen(kw_only=True)
+class EndpointOptions:
+    """What the framework's endpoint takes beside its target."""
+
+    default_state: dict[str, Any] | None = None
+    keepalive: float | None = attrs.field(default=15.0, validator=optional_seconds)
+    tags: Sequence[str] | None = None
+    dependencies: Sequence[Depends] = ()
+
+    def __attrs_post_init__(self) -> None:
+        if self.default_state is not None and not _is_object(self.default_state):
+            raise invalid_option("default_state", "a dict with keys of type str")
+        if self.tags is not None and not _holds(self.tags, str):
+            raise invalid_option("tags", "a list of str")
+        if not _holds(self.dependencies, Depends):
+            raise invalid_option("dependencies", "a list of Depends(...)")
+
+
+@attrs.frozen(kw_only=True)
+class AgentOptions:
+    """What the framework's runner for agents takes beside the agent."""
+
+    state_schema: Any = None
+    predict_state_config: dict[str, dict[str, str]] | None = None
+    a2ui: dict[str, Any] | None = None
+
+    def __attrs_post_init__(self) -> None:
+        for name in ("predict_state_config", "a2ui"):
+            value = getattr(self, name)
+            if value is not None and not _is_object(value):
+                raise invalid_option(name, "a dict with keys of type str")
+
+    @property
+    def given(self) -> bool:
+        """Whether any of them was declared."""
+        return self != AgentOptions()
+
+
+@attrs.frozen(kw_only=True)
+class Detached:
+    """How many runs may go on without their client, and for how long."""
+
+    max_runs: int = attrs.field(default=32, validator=limit)
+    max_runs_per_scope: int | None = attrs.field(default=None, validator=limit)
+    timeout: float = attrs.field(default=3600.0, validator=seconds)
+
+    def __attrs_post_init__(self) -> None:
+        if self.max_runs is None:  # pyright: ignore[reportUnnecessaryComparison]  # unchecked code
+            raise invalid_option("max_runs", "a positive int")
+
+    def describe(self) -> dict[str, Json]:
+        """Return the option for the manifest."""
+        return {
+            "detached": True,
+            "max_runs": self.max_runs,
+            "max_runs_per_scope": self.max_runs_per_scope,
+            "detached_timeout": self.timeout,
+        }
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(key, str) for key in value)  # pyright: ignore[reportUnknownVariableType]
+
+
+def _holds(values: object, cls: type) -> bool:
+    return isinstance(values, list | tuple) and all(isinstance(value, cls) for value in values)  # pyright: ignore[reportUnknownVariableType]
