@@ -54,6 +54,7 @@ pytest: $(VENV)/.ready  ## all tests on all cores, with branch coverage
 
 docs: $(VENV)/.ready  ## build the documentation into site/, which loads nothing from other hosts
 	$(call step,the table of mistakes and checkers,$(python) -m tests.typing.table)
+	$(call step,the table of the contract,$(python) -m tests.docs.contract)
 	$(call step,the table of performance,$(python) -m tests.benchmarks.table --unmeasured)
 	$(call step,mkdocs build --strict,$(python) -m mkdocs build --strict)
 	$(call step,no remote assets in site/,! grep -rnoE --include='*.html' \

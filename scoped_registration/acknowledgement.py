@@ -142,8 +142,11 @@ def _invalid(problem: str) -> RegistrationError:
 
 def check_risks(
     given: Acknowledgement, carried: frozenset[Risk], *, registration: str, declared_at: str
-) -> None:
+) -> tuple[str, ...]:
     """Refuse an acknowledgement that misses a risk which the registration carries.
+
+    Returns:
+        A note on the risks that it names beside those, if any.
 
     Raises:
         RegistrationError: ``risk_not_acknowledged``, naming what is missing.
@@ -158,3 +161,7 @@ def check_risks(
             registration=registration,
             declared_at=declared_at,
         )
+    unneeded = ", ".join(f"Risk.{risk.name}" for risk in sorted(given.risks - carried))
+    if not unneeded:
+        return ()
+    return (f"the acknowledgement names {unneeded}, which is not known to be carried here",)

@@ -167,13 +167,13 @@ class SharedBuilder(Stage[Settings], Generic[T_co]):
                 names `Risk.OBJECT_STATE`, which every shared object carries.
         """
         settings = self._settings
-        check_risks(
+        notes = check_risks(
             self._mode.acknowledgement,
             frozenset({Risk.OBJECT_STATE}),
             registration=settings.name,
             declared_at=settings.declared_at,
         )
-        return SharedRegistration(self._settings, self._mode)
+        return SharedRegistration(attrs.evolve(settings, notes=notes), self._mode)
 
 
 refuse_bad_calls(RegistrationBuilder, ReasonCode.MODE_REQUIRED, MODES, method="isolation")

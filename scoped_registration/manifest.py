@@ -33,6 +33,7 @@ class Description:
         options: The bounds and the policy in force.
         shares: What instances share on purpose.
         acknowledgement: Reason, owner, risks and review date of a shared instance.
+        notes: What is worth knowing of it, in sentences; start-up logs them.
         declared_at: ``file:line`` of the declaration.
     """
 
@@ -45,6 +46,7 @@ class Description:
     options: dict[str, Json] = attrs.field(factory=dict[str, Json])
     shares: tuple[str, ...] = ()
     acknowledgement: Acknowledgement | None = None
+    notes: tuple[str, ...] = ()
     declared_at: str
 
     def as_dict(self) -> dict[str, Json]:
@@ -52,8 +54,9 @@ class Description:
         data = attrs.asdict(self, recurse=False, filter=lambda _, value: value not in (None, ()))
         data["options"] = dict(self.options)
         data["declared_at"] = short_place(self.declared_at)
-        if self.shares:
-            data["shares"] = list(self.shares)
+        for several in ("shares", "notes"):
+            if several in data:
+                data[several] = list(data[several])
         if self.acknowledgement is not None:
             data["acknowledgement"] = _acknowledged(self.acknowledgement)
         return data

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Final, Generic, final
 
@@ -40,8 +39,7 @@ _THE_ONE: Final[Key] = ("", "")
 class Registration(Generic[T_co]):
     """A target, bound to its isolation mode.
 
-    It works without an application. After a shutdown the next lease begins anew; only
-    `aclose` is final.
+    It works without an application. After a shutdown it begins anew; only `aclose` is final.
     """
 
     def __init__(self, settings: Settings, life: Life[Any]) -> None:
@@ -82,10 +80,6 @@ class Registration(Generic[T_co]):
         """
         await self._pool.drain(final=True)
 
-    def before_closing(self, callback: Callable[[], None]) -> None:
-        """Have something called before instances are closed whose leases did not end in time."""
-        self._pool.before_closing.append(callback)
-
     @override
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
@@ -98,6 +92,7 @@ class Registration(Generic[T_co]):
             meaning=mode.meaning,
             path=settings.path,
             options=settings.options(bounded=isinstance(mode, PerThread | ScopedFactory)),
+            notes=settings.notes,
             declared_at=settings.declared_at,
             **more,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import attrs
@@ -44,6 +45,8 @@ class Settings:
     bounds: Bounds = attrs.field(factory=Bounds)
     policy: Policy | None = attrs.field(factory=Policy)
     sample_scopes: tuple[Any, ...] = ()
+    notes: tuple[str, ...] = ()  # what is told of the registration, and is no reason to refuse it
+    before_closing: tuple[Callable[[], None], ...] = ()  # called before leased instances close
 
     def options(self, *, bounded: bool) -> dict[str, Json]:
         """Return the options in force; bounds only where instances are built."""
@@ -67,7 +70,13 @@ def pool_of(settings: Settings, life: Life[Any]) -> Pool[Any]:
     """Return the empty pool of a registration."""
     from scoped_registration.runtime.pool import Pool  # noqa: PLC0415
 
-    return Pool(settings.name, life, bounds=settings.bounds, policy=settings.policy)
+    return Pool(
+        settings.name,
+        life,
+        bounds=settings.bounds,
+        policy=settings.policy,
+        before_closing=settings.before_closing,
+    )
 
 
 def given(target: object) -> Life[Any]:

@@ -196,6 +196,8 @@ class Application:
             # Sharing is said where nobody has configured logging, too.
             level = logging.INFO if description.acknowledgement is None else logging.WARNING
             log.log(level, "%s", description.sentence(today))
+            for note in description.notes:
+                log.warning("registration %r: %s", description.name, note)
         for registration in self._registrations.values():
             if isinstance(registration, ScopedRegistration):
                 await registration.verify()

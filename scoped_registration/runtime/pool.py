@@ -7,7 +7,7 @@ future outlives the slot. The instances' side is `keeper`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 import attrs
@@ -34,6 +34,7 @@ class Pool(Generic[T]):
         life: How an instance is built and closed.
         bounds: How many live, and for how long.
         policy: What a busy key answers; None lets runs of one key overlap.
+        before_closing: Called when leases did not end in time, before their instances are closed.
         clock: Monotonic seconds; tests inject one.
     """
 
@@ -44,6 +45,7 @@ class Pool(Generic[T]):
         *,
         bounds: Bounds,
         policy: Policy | None,
+        before_closing: Iterable[Callable[[], None]] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = name
@@ -63,7 +65,7 @@ class Pool(Generic[T]):
         self._mutex = self._keeper.mutex
         self._slots = self._keeper.slots
         self._drains = 0
-        self.before_closing: list[Callable[[], None]] = []  # instances that are still leased
+        self._before_closing = before_closing
 
     # Leasing
 
@@ -199,7 +201,7 @@ class Pool(Generic[T]):
                     keeper.cancel_build(slot)
         try:
             if not await self._emptied(self._bounds.close_timeout):
-                for callback in self.before_closing:
+                for callback in self._before_closing:
                     callback()
                 with self._mutex:  # leases that do not end: their instances are closed under them
                     for slot in list(self._slots.values()):

@@ -20,10 +20,8 @@ from agent_framework_ag_ui import (
 from typing_extensions import TypeVar
 
 from scoped_registration.errors import ReasonCode, RegistrationError, caller
-from scoped_registration.integrations.agent_framework.mounting import (
-    EndpointSettings,
-    check_target,
-)
+from scoped_registration.integrations.agent_framework.mounting import check_target
+from scoped_registration.integrations.agent_framework.settings import EndpointSettings
 from scoped_registration.integrations.agent_framework.stages import (
     AgentStage,
     ScopedAgentStage,

@@ -7,31 +7,23 @@ from collections.abc import Callable
 from typing import Any, assert_never, cast
 
 import attrs
-from agent_framework import CheckpointStorage, Workflow
+from agent_framework import Workflow
 from agent_framework_ag_ui import (
     AgentFrameworkAgent,
     AgentFrameworkWorkflow,
-    AGUIThreadSnapshotStore,
     add_agent_framework_fastapi_endpoint,
 )
 from fastapi import FastAPI
-from typing_extensions import override
 
 from scoped_registration.acknowledgement import Risk, check_risks
 from scoped_registration.errors import ReasonCode, RegistrationError, describe_type
 from scoped_registration.integrations.agent_framework import runners, targets
 from scoped_registration.integrations.agent_framework.detached import DetachedRuns
 from scoped_registration.integrations.agent_framework.endpoint import Admission, Endpoint
-from scoped_registration.integrations.agent_framework.options import (
-    AgentOptions,
-    Detached,
-    EndpointOptions,
-)
-from scoped_registration.integrations.agent_framework.per_run import PerRun
-from scoped_registration.integrations.agent_framework.runners import Fittings
+from scoped_registration.integrations.agent_framework.per_run import PerRun, notes_on_agent
+from scoped_registration.integrations.agent_framework.settings import EndpointSettings
 from scoped_registration.integrations.application import Application
 from scoped_registration.integrations.operations import check_operation, operations
-from scoped_registration.manifest import Json
 from scoped_registration.modes import Mode, PersistentShared, PerThread, ScopedFactory, SingleUser
 from scoped_registration.registration import (
     PerThreadRegistration,
@@ -44,42 +36,10 @@ from scoped_registration.runtime.comparison import Comparison
 from scoped_registration.runtime.life import Given, Life, Made
 from scoped_registration.runtime.single_flight import Factory
 from scoped_registration.scope import ScopeContext
-from scoped_registration.settings import Settings
 
 # Any: every registration is mounted alike, whatever its target's type.
 
-__all__ = ["EndpointSettings", "check_target", "mount"]
-
-
-@attrs.frozen(kw_only=True)
-class EndpointSettings(Settings):
-    """What the stages of an AG-UI builder have collected."""
-
-    path: str = "/"
-    snapshots: AGUIThreadSnapshotStore | None = None
-    checkpoints: CheckpointStorage | None = None
-    detached: Detached | None = None
-    endpoint: EndpointOptions = attrs.field(factory=EndpointOptions)
-    agent: AgentOptions = attrs.field(factory=AgentOptions)
-
-    @override
-    def options(self, *, bounded: bool) -> dict[str, Json]:
-        """Return the options in force, with the classes of the stores."""
-        stores = {"snapshots": self.snapshots, "checkpoints": self.checkpoints}
-        options = super().options(bounded=bounded) | {
-            name: describe_type(store) for name, store in stores.items() if store is not None
-        }
-        return options | (self.detached.describe() if self.detached is not None else {})
-
-    @property
-    def fittings(self) -> Fittings:
-        """What the runner of each instance is given."""
-        return Fittings(
-            registration=self.name,
-            snapshots=self.snapshots,
-            checkpoints=self.checkpoints,
-            agent=self.agent,
-        )
+__all__ = ["check_target", "mount"]
 
 
 def check_target(mode: Mode, settings: EndpointSettings) -> None:
@@ -96,6 +56,10 @@ def check_target(mode: Mode, settings: EndpointSettings) -> None:
 def mount(app: FastAPI, mode: Mode, settings: EndpointSettings) -> Registration[Any]:
     """Add an endpoint to an application, or change nothing and refuse."""
     settings = _with_carried_stores(mode, settings)
+    detached = None
+    if settings.detached is not None:
+        detached = DetachedRuns(settings.name, settings.detached)
+        settings = attrs.evolve(settings, before_closing=(detached.cancel,))
     registration = _register(mode, settings)
     application = Application.of(app)
     _refuse_second_runner(application, mode, settings)
@@ -114,10 +78,6 @@ def mount(app: FastAPI, mode: Mode, settings: EndpointSettings) -> Registration[
     for operation in operations(rehearsal):
         check_operation(operation)
     application.add([registration])
-    detached = None
-    if settings.detached is not None:
-        detached = DetachedRuns(settings.name, settings.detached)
-        registration.before_closing(detached.cancel)
     _add_endpoint(app, registration, settings, detached)
     return registration
 
@@ -148,19 +108,22 @@ def _register(mode: Mode, settings: EndpointSettings) -> Registration[Any]:
         case SingleUser():
             factory = runners.threaded_factory_of(mode.target)
             if factory is None:
+                _check_session(mode.target, settings)
                 return SingleUserRegistration(settings, mode)
             return _register_threads(mode, factory, settings)
         case PerThread():
             made = _made(mode.factory, settings)
             return PerThreadRegistration(settings, mode, made)
         case PerRun():
+            settings = attrs.evolve(settings, notes=notes_on_agent(mode.agent))
             return _register_scoped(mode, Given(mode.agent), settings)
         case ScopedFactory():
             made = _made(mode.factory, settings, _comparison(mode, settings))
             return _register_scoped(mode, made, settings)
         case PersistentShared():
-            _check_shared_risks(mode, settings)
-            return SharedRegistration(settings, mode)
+            _check_session(mode.target, settings)
+            notes = _check_shared_risks(mode, settings)
+            return SharedRegistration(attrs.evolve(settings, notes=notes), mode)
         case _:
             assert_never(mode)
 
@@ -211,6 +174,7 @@ def _made(
 
     def accept(product: object) -> None:
         targets.check_product(product, several_principals=comparison is not None)
+        targets.check_session(product, snapshots=settings.snapshots is not None)
         if settings.checkpoints is not None and runners.is_agent(product):
             raise _refusal(
                 ReasonCode.CHECKPOINT_NEEDS_WORKFLOW,
@@ -247,21 +211,31 @@ def _made(
     )
 
 
-def _check_shared_risks(mode: PersistentShared[Any], settings: EndpointSettings) -> None:
-    check_risks(
+def _check_session(target: object, settings: EndpointSettings) -> None:
+    try:
+        targets.check_session(target, snapshots=settings.snapshots is not None)
+    except RegistrationError as error:
+        raise error.located(registration=settings.name, declared_at=settings.declared_at) from None
+
+
+def _check_shared_risks(mode: PersistentShared[Any], settings: EndpointSettings) -> tuple[str, ...]:
+    carried = targets.SHARED_RISKS
+    checkpoints = runners.given(settings.checkpoints, runners.checkpoints_of(mode.target))
+    if checkpoints is not None:
+        carried |= {Risk.CHECKPOINT_CONTENTS}
+        if Risk.CHECKPOINT_CONTENTS not in mode.acknowledgement.risks:
+            raise _refusal(
+                ReasonCode.CHECKPOINT_OF_SHARED_STATE,
+                "checkpoints of a shared workflow hold what every caller said",
+                "add Risk.CHECKPOINT_CONTENTS to risks=, or leave .checkpoints(...) out",
+                settings,
+            )
+    return check_risks(
         mode.acknowledgement,
-        targets.SHARED_RISKS,
+        carried,
         registration=settings.name,
         declared_at=settings.declared_at,
     )
-    checkpoints = runners.given(settings.checkpoints, runners.checkpoints_of(mode.target))
-    if checkpoints is not None and Risk.CHECKPOINT_CONTENTS not in mode.acknowledgement.risks:
-        raise _refusal(
-            ReasonCode.CHECKPOINT_OF_SHARED_STATE,
-            "checkpoints of a shared workflow hold what every caller said",
-            "add Risk.CHECKPOINT_CONTENTS to risks=, or leave .checkpoints(...) out",
-            settings,
-        )
 
 
 def _refuse_second_runner(application: Application, mode: Mode, settings: EndpointSettings) -> None:

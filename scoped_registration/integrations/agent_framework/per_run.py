@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
-from agent_framework import RawAgent
+from agent_framework import FunctionTool, RawAgent, ToolApprovalMiddleware
 from typing_extensions import override
 
 from scoped_registration.errors import RegistrationError, caller, describe_type
@@ -15,7 +15,7 @@ from scoped_registration.scope import ScopeResolver, ScopeValue
 
 # Any: the options of an agent's chat client, which make no difference here.
 
-__all__ = ["PerRun", "per_run"]
+__all__ = ["PerRun", "notes_on_agent", "per_run"]
 
 S = TypeVar("S", bound=ScopeValue)
 
@@ -67,3 +67,25 @@ def per_run(agent: RawAgent[Any], *, scope: ScopeResolver[S]) -> ScopedFactory[R
     mode.agent = agent
     mode.declared_at = caller()
     return mode
+
+
+def notes_on_agent(agent: RawAgent[Any]) -> tuple[str, ...]:
+    """Return what is worth knowing of an agent that serves everybody, run by run."""
+    tools: object = agent.default_options.get("tools")
+    limited = [
+        f"{tool.name!r} ({tool.max_invocations})"
+        for tool in (cast("list[object]", tools) if isinstance(tools, list) else [])
+        if isinstance(tool, FunctionTool) and tool.max_invocations is not None
+    ]
+    notes: list[str] = []
+    if limited:
+        notes.append(
+            f"availability: max_invocations of {', '.join(limited)} is counted on the tool, so one "
+            "principal can use up what all have; build the agent per key with ScopedFactory"
+        )
+    if any(isinstance(one, ToolApprovalMiddleware) for one in agent.middleware or ()):
+        notes.append(
+            "standing approvals of ToolApprovalMiddleware end with their run: "
+            "each run has a session of its own"
+        )
+    return tuple(notes)

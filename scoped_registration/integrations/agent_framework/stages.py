@@ -12,7 +12,7 @@ from fastapi.params import Depends
 from typing_extensions import TypeVar, override
 
 from scoped_registration.errors import ReasonCode, RegistrationError, caller
-from scoped_registration.integrations.agent_framework.mounting import EndpointSettings, mount
+from scoped_registration.integrations.agent_framework.mounting import mount
 from scoped_registration.integrations.agent_framework.options import (
     AgentOptions,
     Detached,
@@ -20,6 +20,7 @@ from scoped_registration.integrations.agent_framework.options import (
 )
 from scoped_registration.integrations.agent_framework.per_run import PerRun
 from scoped_registration.integrations.agent_framework.runners import check_store, is_agent
+from scoped_registration.integrations.agent_framework.settings import EndpointSettings
 from scoped_registration.modes import Mode, PerThread, ScopedFactory
 from scoped_registration.registration import Registration
 from scoped_registration.scope import ScopeValue

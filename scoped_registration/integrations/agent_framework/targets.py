@@ -16,7 +16,14 @@ from scoped_registration.errors import ReasonCode, RegistrationError, describe_t
 from scoped_registration.integrations.agent_framework.contract import CONTRACT, Kind, kind_of
 from scoped_registration.integrations.agent_framework.upstream import workflow_factory_of
 
-__all__ = ["SHARED_RISKS", "check_per_run", "check_product", "check_shared", "check_single_user"]
+__all__ = [
+    "SHARED_RISKS",
+    "check_per_run",
+    "check_product",
+    "check_session",
+    "check_shared",
+    "check_single_user",
+]
 
 SHARED_RISKS = frozenset(Risk) - {Risk.CHECKPOINT_CONTENTS, Risk.OBJECT_STATE}
 """What was shown to cross on a shared workflow, or an agent made of one."""
@@ -130,20 +137,36 @@ def check_product(product: object, *, several_principals: bool) -> None:
         ) from None
 
 
+def check_session(target: object, *, snapshots: bool) -> None:
+    """Refuse a runner whose every run would want a session that it does not get.
+
+    Raises:
+        RegistrationError: ``capability_needs_session``.
+    """
+    if not isinstance(target, AgentFrameworkAgent) or not target.config.use_service_session:
+        return
+    config = target.config
+    options: object = getattr(target.agent, "default_options", None)
+    if isinstance(options, dict) and cast("dict[str, object]", options).get("store") is False:
+        raise RegistrationError(
+            ReasonCode.CAPABILITY_NEEDS_SESSION,
+            "use_service_session wants the provider to store the conversation, and the agent's "
+            "default options say store=False",
+            instead='leave use_service_session out, or "store" out of default_options',
+        )
+    if not (snapshots or config.snapshot_store or config.service_session_id_from_thread_id):
+        raise RegistrationError(
+            ReasonCode.CAPABILITY_NEEDS_SESSION,
+            "use_service_session wants to find the provider's conversation again, and there is "
+            "no snapshot store that would keep its id",
+            instead="declare .snapshots(store), or leave use_service_session out",
+        )
+
+
 def _check_runner(target: object) -> None:
     """Refuse at registration what the framework would find out on every request."""
     if isinstance(target, AgentFrameworkWorkflow):
         _check_workflow_factory(workflow_factory_of(target))
-    elif isinstance(target, AgentFrameworkAgent):
-        options: object = getattr(target.agent, "default_options", None)
-        stored = cast("dict[str, object]", options) if isinstance(options, dict) else {}
-        if target.config.use_service_session and stored.get("store") is False:
-            raise RegistrationError(
-                ReasonCode.TARGET_UNSUPPORTED,
-                "use_service_session wants the provider to store the conversation, and the agent's "
-                "default options say store=False",
-                instead='leave use_service_session out, or set default_options["store"] to True',
-            )
 
 
 def _check_workflow_factory(factory: object) -> None:

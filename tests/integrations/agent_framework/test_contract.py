@@ -29,6 +29,7 @@ from scoped_registration import (
     SingleUser,
 )
 from scoped_registration.integrations.agent_framework import AGUIEndpointBuilder, per_run
+from scoped_registration.integrations.agent_framework.contract import CONTRACT, Kind, kind_of
 from scoped_registration.integrations.application import Application
 from tests.integrations.agent_framework.kit import (
     RecordingModel,
@@ -56,6 +57,11 @@ def legacy_runner(model: RecordingModel) -> AgentFrameworkAgent:
         return AgentFrameworkAgent(make_agent(model), legacy_session_id_from_thread_id=True)
 
 
+def continuing(model: RecordingModel) -> Agent:
+    options: ChatOptions[None] = {"conversation_id": "one"}
+    return Agent(client=model, default_options=options)
+
+
 TARGETS: dict[str, Callable[[RecordingModel], Any]] = {
     "Workflow": make_workflow,
     "AFW(workflow=)": lambda model: AgentFrameworkWorkflow(workflow=make_workflow(model)),
@@ -68,6 +74,7 @@ TARGETS: dict[str, Callable[[RecordingModel], Any]] = {
     "AFA(WorkflowAgent)": lambda model: AgentFrameworkAgent(make_workflow(model).as_agent()),
     "Agent": make_agent,
     "RawAgent": lambda model: RawAgent(client=model),
+    "Agent(conversation_id)": continuing,
     "AFA(Agent)": lambda model: AgentFrameworkAgent(make_agent(model)),
     "AFA(legacy session id)": legacy_runner,
     "AFA(service session id)": lambda model: AgentFrameworkAgent(
@@ -129,6 +136,9 @@ TABLE: dict[str, tuple[Cell | ReasonCode, ...]] = {
     "AFA(WorkflowAgent)": (OK, A_FACTORY, OK, A_FACTORY, OK, WRAPS, OK),
     "Agent": (OK, A_FACTORY, OK, A_FACTORY, OK, OK, NEEDS_STATE),
     "RawAgent": (OK, A_FACTORY, OK, A_FACTORY, OK, OK, NEEDS_STATE),
+    "Agent(conversation_id)": (
+        *(OK, A_FACTORY, OK, A_FACTORY, OK, R.SESSION_KEY_IGNORES_SCOPE, OK),
+    ),
     "AFA(Agent)": (OK, A_FACTORY, OK, A_FACTORY, OK, R.UNKNOWN_AGENT_TYPE, NEEDS_STATE),
     "AFA(legacy session id)": (
         *(OK, A_FACTORY, OK, A_FACTORY, R.SESSION_KEY_IGNORES_SCOPE),
@@ -178,6 +188,29 @@ REFUSED_WHEN_BUILT = [cell for cell in REFUSED if cell.values[1] in WHEN_BUILT]
 def test_the_table_is_whole() -> None:
     assert set(TABLE) == set(TARGETS)
     assert len(CELLS) == len(TARGETS) * len(MODES) == len(SERVED) + len(REFUSED)
+
+
+# In the order of MODES.
+COLUMNS = ("single_user", "given", "per_thread", "given", "scoped", "per_run", "shared")
+
+
+@pytest.mark.parametrize("target", TABLE)
+def test_the_table_is_the_one_that_the_code_and_the_documentation_use(
+    target: str, model: RecordingModel
+) -> None:
+    made = TARGETS[target](model)
+    row = CONTRACT[kind_of(made)]
+    # What is missing is no target of any kind: the modes refuse None themselves.
+    expected = [None if cell in {OK, R.INSTANCE_REQUIRED} else cell for cell in TABLE[target]]
+    found = [getattr(row, column) for column in COLUMNS]
+    if made is None:
+        found[0] = found[-1] = None
+    assert found == expected
+
+
+def test_each_kind_of_target_has_a_row_and_is_tested(model: RecordingModel) -> None:
+    assert set(CONTRACT) == set(Kind)
+    assert {kind_of(make(model)) for make in TARGETS.values()} == set(Kind)
 
 
 @pytest.mark.parametrize(("target", "mode", "expected"), SERVED)
@@ -387,11 +420,6 @@ class Remembering(Agent):
 
 def remembering(model: RecordingModel) -> Agent:
     return Remembering(client=model)
-
-
-def continuing(model: RecordingModel) -> Agent:
-    options: ChatOptions[None] = {"conversation_id": "one"}
-    return Agent(client=model, default_options=options)
 
 
 @pytest.mark.parametrize(
