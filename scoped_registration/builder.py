@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from typing import Any, Generic, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, cast, overload
 
 import attrs
 from typing_extensions import TypeVar
@@ -37,6 +37,10 @@ from scoped_registration.registration import (
 from scoped_registration.scope import ScopeValue
 from scoped_registration.settings import Settings
 from scoped_registration.stages import MODES, Declaration, ScopedStage, Stage, ThreadPoolStage
+
+if TYPE_CHECKING:
+    from scoped_registration.persistence.codec import TargetCodec
+    from scoped_registration.stores.protocol import ThreadStore
 
 # Any: the implementation of an overload is seen by nobody.
 
@@ -111,6 +115,28 @@ class RegistrationBuilder(Declaration[Settings]):
 class SingleUserBuilder(Stage[Settings], Generic[T_co]):
     """The stage of `SingleUser(target)`."""
 
+    def persisted(
+        self: SingleUserBuilder[T],
+        store: ThreadStore,
+        *,
+        codec: TargetCodec[T],
+        ttl: float = 15.0,
+    ) -> SingleUserBuilder[T]:
+        """Keep the state of the instance in a store, so that it outlives the worker (promise P11).
+
+        A run begins with what was committed last, and commits at its end. A run that fails
+        commits nothing, and the next one restores the instance.
+
+        Args:
+            store: See `ScopedBuilder.persisted`.
+            codec: Likewise; its `restore` replaces the whole state of the instance.
+            ttl: Likewise.
+
+        Raises:
+            RegistrationError: ``option_invalid``.
+        """
+        return self._persist(store, codec, ttl)
+
     def build(self) -> SingleUserRegistration[T_co]:
         """Return the registration. Nothing is started."""
         return SingleUserRegistration(self._settings, self._mode)
@@ -118,6 +144,42 @@ class SingleUserBuilder(Stage[Settings], Generic[T_co]):
 
 class PerThreadBuilder(ThreadPoolStage[Settings], Generic[P_co]):
     """The stage of `SingleUser.per_thread(factory)`."""
+
+    @overload
+    def persisted(
+        self: PerThreadBuilder[AbstractAsyncContextManager[T, bool | None]],
+        store: ThreadStore,
+        *,
+        codec: TargetCodec[T],
+        ttl: float = ...,
+    ) -> PerThreadBuilder[AbstractAsyncContextManager[T, bool | None]]: ...
+    @overload
+    def persisted(
+        self: PerThreadBuilder[AbstractContextManager[T, bool | None]],
+        store: ThreadStore,
+        *,
+        codec: TargetCodec[T],
+        ttl: float = ...,
+    ) -> PerThreadBuilder[AbstractContextManager[T, bool | None]]: ...
+    @overload
+    def persisted(
+        self: PerThreadBuilder[Awaitable[T]],
+        store: ThreadStore,
+        *,
+        codec: TargetCodec[T],
+        ttl: float = ...,
+    ) -> PerThreadBuilder[Awaitable[T]]: ...
+    @overload
+    def persisted(
+        self: PerThreadBuilder[T],
+        store: ThreadStore,
+        *,
+        codec: TargetCodec[T],
+        ttl: float = ...,
+    ) -> PerThreadBuilder[T]: ...
+    def persisted(self, store: ThreadStore, *, codec: Any, ttl: float = 15.0) -> Any:
+        """Keep the state of each thread in a store; see `ScopedBuilder.persisted`."""
+        return self._persist(store, codec, ttl)
 
     @overload
     def build(
@@ -138,6 +200,59 @@ class PerThreadBuilder(ThreadPoolStage[Settings], Generic[P_co]):
 
 class ScopedBuilder(ScopedStage[Settings, S], Generic[P_co, S]):
     """The stage of `ScopedFactory(factory, scope=...)`."""
+
+    @overload
+    def persisted(
+        self: ScopedBuilder[AbstractAsyncContextManager[T, bool | None], S],
+        store: ThreadStore,
+        *,
+        codec: TargetCodec[T],
+        ttl: float = ...,
+    ) -> ScopedBuilder[AbstractAsyncContextManager[T, bool | None], S]: ...
+    @overload
+    def persisted(
+        self: ScopedBuilder[AbstractContextManager[T, bool | None], S],
+        store: ThreadStore,
+        *,
+        codec: TargetCodec[T],
+        ttl: float = ...,
+    ) -> ScopedBuilder[AbstractContextManager[T, bool | None], S]: ...
+    @overload
+    def persisted(
+        self: ScopedBuilder[Awaitable[T], S],
+        store: ThreadStore,
+        *,
+        codec: TargetCodec[T],
+        ttl: float = ...,
+    ) -> ScopedBuilder[Awaitable[T], S]: ...
+    @overload
+    def persisted(
+        self: ScopedBuilder[T, S],
+        store: ThreadStore,
+        *,
+        codec: TargetCodec[T],
+        ttl: float = ...,
+    ) -> ScopedBuilder[T, S]: ...
+    def persisted(self, store: ThreadStore, *, codec: Any, ttl: float = 15.0) -> Any:
+        """Keep the state of each thread in a store, so that it outlives the worker (promise P11).
+
+        Before its first run, and when another worker has run it since, an instance is built
+        anew and restored from what was committed last. A run commits at its end, when a
+        response has been sent. One that fails, or loses its thread to another worker, commits
+        nothing, and its instance is not used again. While another worker holds a thread, a
+        run waits or is refused as `.concurrency` says.
+
+        Args:
+            store: A `MemoryStore`, `SQLiteStore`, `PostgresStore` or `RedisStore`, or one of
+                your own.
+            codec: Writes and restores a target.
+            ttl: Seconds after which another worker may take a thread over from one that has
+                died in a run. A run that goes on renews its hold.
+
+        Raises:
+            RegistrationError: ``option_invalid``.
+        """
+        return self._persist(store, codec, ttl)
 
     @overload
     def build(

@@ -72,6 +72,8 @@ Resolver: TypeAlias = ScopeResolver[ScopeValue]
 class IsolationMode(Generic[StageT_co]):
     """What every mode is: it says which stage of the builder it opens."""
 
+    keeps_state: ClassVar[bool] = True  # of a thread, between its runs
+
     if TYPE_CHECKING:
         # A member that has the parameter: without one, checkers disagree on its variance.
         def _opens(self) -> StageT_co: ...

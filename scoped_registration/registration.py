@@ -13,12 +13,23 @@ from scoped_registration.manifest import Description
 from scoped_registration.modes import Mode, PersistentShared, PerThread, ScopedFactory, SingleUser
 from scoped_registration.owner import OwnerPin
 from scoped_registration.scope import ScopeValue, check_thread_id, scope_text
-from scoped_registration.settings import UNSET, Settings, Unset, given, made, pool_of, try_samples
+from scoped_registration.settings import (
+    UNSET,
+    Settings,
+    Unset,
+    describe,
+    given,
+    leases_of,
+    made,
+    pool_of,
+    try_samples,
+)
 
 if TYPE_CHECKING:
     from scoped_registration.runtime.life import Life
     from scoped_registration.runtime.slot import Key
     from scoped_registration.runtime.statistics import PoolStatistics
+    from scoped_registration.stores.protocol import ThreadStore
 
 # Any: what a factory returns is unwrapped on the way to the target.
 
@@ -45,6 +56,7 @@ class Registration(Generic[T_co]):
     def __init__(self, settings: Settings, life: Life[Any]) -> None:
         self._settings = settings
         self._pool = pool_of(settings, life)
+        self._lease = leases_of(settings, self._pool)
 
     @property
     def name(self) -> str:
@@ -55,6 +67,12 @@ class Registration(Generic[T_co]):
     def declared_at(self) -> str:
         """``file:line`` of the declaration."""
         return self._settings.declared_at
+
+    @property
+    def store(self) -> ThreadStore | None:
+        """The store of `.persisted`, if it was declared."""
+        persisted = self._settings.persisted
+        return None if persisted is None else persisted.store
 
     def statistics(self) -> PoolStatistics:
         """Return the figures of this moment."""
@@ -85,17 +103,7 @@ class Registration(Generic[T_co]):
         return f"<{type(self).__name__} {self.name!r}>"
 
     def _describe(self, mode: Mode, **more: Any) -> Description:
-        settings = self._settings
-        return Description(
-            name=settings.name,
-            mode=mode.label,
-            meaning=mode.meaning,
-            path=settings.path,
-            options=settings.options(bounded=isinstance(mode, PerThread | ScopedFactory)),
-            notes=settings.notes,
-            declared_at=settings.declared_at,
-            **more,
-        )
+        return describe(self._settings, mode, **more)
 
 
 class _Guarded(Registration[T_co]):
@@ -133,7 +141,7 @@ class SingleUserRegistration(_Guarded[T_co]):
                 ``wait_timeout``, ``reentrant_lease``, ``draining``,
                 ``registration_closed``.
         """
-        return self._pool.lease(_THE_ONE, self.name)
+        return self._lease(_THE_ONE, self.name)
 
     @override
     def describe(self) -> Description:
@@ -167,7 +175,7 @@ class PerThreadRegistration(_Guarded[T_co]):
             RegistrationError: ``thread_id_invalid`` at once; on entering, as
                 `ScopedRegistration.lease`.
         """
-        return self._pool.lease(self._key(thread_id), self.name)
+        return self._lease(self._key(thread_id), self.name)
 
     def invalidate(self, *, thread_id: str | Unset = UNSET) -> int:
         """Retire the instances of one thread, or of all; see `ScopedRegistration.invalidate`."""
@@ -218,7 +226,7 @@ class ScopedRegistration(Registration[T_co], Generic[T_co, S]):
                 await chat.reply("hello")
             ```
         """
-        return self._pool.lease((scope_text(scope), check_thread_id(thread_id)), scope)
+        return self._lease((scope_text(scope), check_thread_id(thread_id)), scope)
 
     def invalidate(self, *, scope: S | Unset = UNSET, thread_id: str | Unset = UNSET) -> int:
         """Retire instances: no new lease of them, closed as soon as they are idle.
@@ -286,7 +294,7 @@ class SharedRegistration(Registration[T_co]):
             RegistrationError: On entering: ``draining``, ``registration_closed``, and
                 with `.concurrency` those of a busy instance.
         """
-        return self._pool.lease(_THE_ONE, self.name)
+        return self._lease(_THE_ONE, self.name)
 
     @override
     def describe(self) -> Description:

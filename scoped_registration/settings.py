@@ -4,23 +4,40 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import attrs
 
-from scoped_registration.manifest import Json
-from scoped_registration.modes import PerThread, ScopedFactory
-from scoped_registration.runtime.options import Bounds, Policy
+from scoped_registration.errors import describe_type
+from scoped_registration.keys import storage_key
+from scoped_registration.manifest import Description, Json
+from scoped_registration.modes import Mode, PerThread, ScopedFactory
+from scoped_registration.runtime.options import Bounds, Policy, invalid_option, seconds
 from scoped_registration.scope import scope_text
 
 if TYPE_CHECKING:
+    from scoped_registration.persistence.codec import TargetCodec
     from scoped_registration.runtime.life import Life
     from scoped_registration.runtime.pool import Pool
+    from scoped_registration.runtime.slot import Key
+    from scoped_registration.stores.protocol import ThreadStore
 
 # Any: what a factory returns is unwrapped on the way to the target, so a life's own product
 # type is not the registration's.
 
-__all__ = ["UNSET", "Settings", "Unset", "given", "made", "pool_of", "try_samples"]
+__all__ = [
+    "UNSET",
+    "Persisted",
+    "Settings",
+    "Unset",
+    "describe",
+    "given",
+    "leases_of",
+    "made",
+    "pool_of",
+    "try_samples",
+]
 
 
 class _Absent(enum.Enum):
@@ -35,6 +52,26 @@ _SAMPLE_THREADS: Final = ("scoped-registration-sample-1", "scoped-registration-s
 Unset: TypeAlias = Literal[_Absent.UNSET]
 
 
+def _store(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    from scoped_registration.stores.protocol import ThreadStore  # noqa: PLC0415
+
+    if isinstance(value, type) or not isinstance(value, ThreadStore):
+        raise invalid_option(attribute.name, "a store: a MemoryStore, SQLiteStore, ...")
+
+
+@attrs.frozen(kw_only=True)
+class Persisted:
+    """Where the state of each thread is kept, and how it is written."""
+
+    store: ThreadStore = attrs.field(validator=_store)
+    ttl: float = attrs.field(default=15.0, validator=seconds)
+    codec: TargetCodec[Any] | None = None  # None where an integration knows how
+
+    def describe(self) -> dict[str, Json]:
+        """Return the option for the manifest."""
+        return {"store": describe_type(self.store), "store_ttl": self.ttl}
+
+
 @attrs.frozen(kw_only=True)
 class Settings:
     """What the stages of a builder have collected."""
@@ -45,6 +82,7 @@ class Settings:
     bounds: Bounds = attrs.field(factory=Bounds)
     policy: Policy | None = attrs.field(factory=Policy)
     sample_scopes: tuple[Any, ...] = ()
+    persisted: Persisted | None = None
     notes: tuple[str, ...] = ()  # what is told of the registration, and is no reason to refuse it
     before_closing: tuple[Callable[[], None], ...] = ()  # called before leased instances close
 
@@ -59,7 +97,7 @@ class Settings:
             }
         if self.sample_scopes:
             options["sample_scopes"] = len(self.sample_scopes)  # never their values
-        return options
+        return options | (self.persisted.describe() if self.persisted is not None else {})
 
 
 # The runtime brings asyncio, which costs more to import than all the rest of the package. It
@@ -76,6 +114,44 @@ def pool_of(settings: Settings, life: Life[Any]) -> Pool[Any]:
         bounds=settings.bounds,
         policy=settings.policy,
         before_closing=settings.before_closing,
+    )
+
+
+def leases_of(
+    settings: Settings, pool: Pool[Any]
+) -> Callable[[Key, object], AbstractAsyncContextManager[Any]]:
+    """Return what makes a lease: the pool, or one that loads and commits around it."""
+    persisted = settings.persisted
+    if persisted is None or persisted.codec is None:
+        return pool.lease
+    from scoped_registration.persistence.lease import PersistedLease, Persistence  # noqa: PLC0415
+
+    persistence = Persistence(
+        registration=settings.name,
+        store=persisted.store,
+        codec=persisted.codec,
+        ttl=persisted.ttl,
+        policy=settings.policy or Policy(),
+    )
+
+    def lease(key: Key, scope: object) -> AbstractAsyncContextManager[Any]:
+        place = storage_key(settings.name, *key)
+        return PersistedLease(lambda: pool.lease(key, scope), place, persistence)
+
+    return lease
+
+
+def describe(settings: Settings, mode: Mode, **more: Any) -> Description:
+    """Return a registration as data."""
+    return Description(
+        name=settings.name,
+        mode=mode.label,
+        meaning=mode.meaning,
+        path=settings.path,
+        options=settings.options(bounded=isinstance(mode, PerThread | ScopedFactory)),
+        notes=settings.notes,
+        declared_at=settings.declared_at,
+        **more,
     )
 
 

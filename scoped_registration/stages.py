@@ -20,7 +20,10 @@ from scoped_registration.inspection import refuse_bad_calls
 from scoped_registration.modes import Mode, is_mode
 from scoped_registration.runtime.options import Bounds, Policy
 from scoped_registration.scope import scope_text
-from scoped_registration.settings import Settings
+from scoped_registration.settings import Persisted, Settings
+
+if TYPE_CHECKING:
+    from scoped_registration.stores.protocol import ThreadStore
 
 # Any: a stage holds whichever mode opened it.
 
@@ -131,6 +134,13 @@ class Stage(Generic[SettingsT]):
         """
         chosen = Policy(mode=policy, max_waiting=max_waiting, wait_timeout=wait_timeout)
         return self._with(policy=chosen)
+
+    def _persist(self, store: ThreadStore, codec: object, ttl: float) -> Self:
+        """Declare where the state is kept, once the codec is known to be one."""
+        from scoped_registration.persistence.codec import check_codec  # noqa: PLC0415
+
+        check_codec(codec)
+        return self._with(persisted=Persisted(store=store, codec=cast(Any, codec), ttl=ttl))
 
     def _with(self, **changes: Any) -> Self:
         return type(self)(attrs.evolve(self._settings, **changes), self._mode)

@@ -5,16 +5,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from datetime import date
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
+import attrs
 from fastapi import FastAPI
 from starlette.types import Receive, Scope, Send
 
 from scoped_registration.errors import ReasonCode, RegistrationError
+from scoped_registration.integrations.deployment import (
+    Workers,
+    check_deployment,
+    close_stores,
+    open_store,
+)
+from scoped_registration.integrations.openapi import ExtendedOpenAPI
 from scoped_registration.integrations.operations import (
     applications,
     check_operation,
@@ -34,7 +42,6 @@ from scoped_registration.runtime.report import log
 
 __all__ = ["Application", "check_operation", "operations"]
 
-_EXTENSION = "x-scoped-registration"
 _STATE = "scoped_registration"
 
 # Which applications a registration is attached to: the last of them to stop closes it.
@@ -48,6 +55,7 @@ class Application:
     def __init__(self, app: FastAPI) -> None:
         self._app = app
         self._registrations: dict[str, Registration[Any]] = {}
+        self._workers: dict[str, Workers] = {}  # by the names of registrations
         self._members: WeakSet[FastAPI] = WeakSet([app])  # the mounted ones too, once seen
         self._running = 0
         self._lifespan: object = None
@@ -100,14 +108,21 @@ class Application:
             check_application(app)
             log.warning("an application is served without its lifespan: nothing closes instances")
 
-    def add(self, registrations: Iterable[Registration[Any]]) -> None:
+    def add(
+        self, registrations: Iterable[Registration[Any]], workers: Workers | None = None
+    ) -> None:
         """Join registrations, all or none.
+
+        Args:
+            registrations: What builders have built.
+            workers: How many processes serve the application, if that is declared.
 
         Raises:
             RegistrationError: ``duplicate_name``, ``runner_already_registered``;
                 ``option_invalid`` for what is none.
         """
         joining = dict(self._registrations)
+        declared = dict(self._workers)
         for registration in registrations:
             check_type(registration, Registration, "attach(app, ...), with what .build() returned")
             if registration.name in joining:
@@ -124,7 +139,9 @@ class Application:
                 )
             _refuse_shared_target(registration, joining.values())
             joining[registration.name] = registration
-        self._registrations = joining
+            if workers is not None:
+                declared[registration.name] = workers
+        self._registrations, self._workers = joining, declared
         for registration in joining.values():
             _holders.setdefault(registration, WeakSet()).add(self)
         for app in self._discover():
@@ -137,14 +154,21 @@ class Application:
 
     def describe(self) -> list[Description]:
         """Return what is registered, by name."""
-        return [self._registrations[name].describe() for name in sorted(self._registrations)]
+        return [self._describe(self._registrations[name]) for name in sorted(self._registrations)]
+
+    def _describe(self, registration: Registration[Any]) -> Description:
+        description = registration.describe()
+        workers = self._workers.get(registration.name)
+        if workers is None:
+            return description
+        return attrs.evolve(description, options=description.options | {"workers": workers})
 
     def _discover(self) -> list[FastAPI]:
         """Note the applications that are mounted by now, and show modes in their schemas."""
         found = list(applications(self._app))
         self._members.update(found)
         for app in found:
-            _ExtendedOpenAPI.install(app)
+            ExtendedOpenAPI.install(app)
         return found
 
     def _join_lifespan(self) -> None:
@@ -199,18 +223,20 @@ class Application:
             for note in description.notes:
                 log.warning("registration %r: %s", description.name, note)
         for registration in self._registrations.values():
+            check_deployment(registration, self._workers.get(registration.name))
+            await open_store(registration)
             if isinstance(registration, ScopedRegistration):
                 await registration.verify()
 
     async def _stop(self) -> None:
         self._running -= 1
-        await asyncio.gather(
-            *(
-                _shut_down(registration)
-                for registration in self._registrations.values()
-                if not any(holder._running for holder in _holders[registration])
-            )
-        )
+        ending = [
+            registration
+            for registration in self._registrations.values()
+            if not any(holder._running for holder in _holders[registration])
+        ]
+        await asyncio.gather(*map(_shut_down, ending))
+        await close_stores(ending)
 
 
 def _refuse_shared_target(
@@ -239,34 +265,6 @@ async def _shut_down(registration: Registration[Any]) -> None:
     # Each closing that failed was logged and counted when it failed.
     with contextlib.suppress(ExceptionGroup):
         await registration.shutdown()
-
-
-class _ExtendedOpenAPI:
-    """An application's own `openapi`, with the mode on each operation that uses one."""
-
-    def __init__(self, app: FastAPI, inner: Callable[[], dict[str, Any]]) -> None:
-        self._app = app
-        self._inner = inner
-
-    @classmethod
-    def install(cls, app: FastAPI) -> None:
-        """Extend what makes an application's schema, however it does."""
-        inner = app.openapi
-        if not isinstance(inner, cls):
-            app.openapi = cls(app, inner)  # type: ignore[method-assign]
-
-    def __call__(self) -> dict[str, Any]:
-        schema = self._inner()
-        paths = schema.get("paths", {})
-        for operation in operations(self._app):
-            used = list({id(r): r.describe().operation() for r, _ in operation.uses}.values())
-            if not used or not operation.in_schema:
-                continue
-            for method in operation.methods:
-                entry = paths.get(operation.path, {}).get(method.lower())
-                if entry is not None:
-                    entry[_EXTENSION] = used
-        return schema
 
 
 def check_application(app: FastAPI) -> None:

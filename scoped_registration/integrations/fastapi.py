@@ -24,6 +24,7 @@ from typing_extensions import override
 
 from scoped_registration.errors import ReasonCode, RegistrationError, caller, describe_type
 from scoped_registration.integrations.application import Application
+from scoped_registration.integrations.deployment import Workers, check_declared
 from scoped_registration.integrations.operations import check_type
 from scoped_registration.registration import (
     PerThreadRegistration,
@@ -49,7 +50,7 @@ Thread: TypeAlias = str | Callable[..., str | Awaitable[str]]
 """A dependency that returns the thread id, or one constant id for every caller."""
 
 
-def attach(app: FastAPI, *registrations: Registration[Any]) -> None:
+def attach(app: FastAPI, *registrations: Registration[Any], workers: Workers | None = None) -> None:
     """Join registrations to an application.
 
     Their instances are closed when the application shuts down, inside the application's
@@ -60,12 +61,17 @@ def attach(app: FastAPI, *registrations: Registration[Any]) -> None:
     Args:
         app: The root application.
         registrations: What `build()` returned.
+        workers: ``"many"`` if several processes serve the application: a registration that
+            keeps its state in one of them is refused then. ``"single"`` if one does:
+            ``WEB_CONCURRENCY`` may not say otherwise. Left out, more workers than one are
+            named in the start-up log where the environment tells.
 
     Raises:
         RegistrationError: ``duplicate_name`` for a name that the application has already.
             At start-up, ``single_user_behind_authentication`` for a `SingleUser` without
-            an owner on a route that authenticates, and ``lease_ends_too_early`` for a
-            lease with ``Depends(..., scope="function")``.
+            an owner on a route that authenticates, ``lease_ends_too_early`` for a lease
+            with ``Depends(..., scope="function")``, ``store_per_process``, and what the
+            store cannot be opened with.
 
     Example:
         ```python
@@ -73,7 +79,7 @@ def attach(app: FastAPI, *registrations: Registration[Any]) -> None:
         attach(app, chat_registration)
         ```
     """
-    Application.of(app).add(registrations)
+    Application.of(app).add(registrations, check_declared(workers))
 
 
 @overload
@@ -158,9 +164,12 @@ class Leased(Generic[T_co]):
                 refuse(error, connection)
             try:
                 yield target
-            finally:
+            except BaseException as error:
                 del leases[lease.place]
-                await lease.__aexit__(None, None, None)
+                await lease.__aexit__(type(error), error, error.__traceback__)
+                raise
+            del leases[lease.place]
+            await lease.__aexit__(None, None, None)
 
     @override
     def __eq__(self, other: object) -> bool:

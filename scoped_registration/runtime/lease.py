@@ -42,6 +42,10 @@ class Source(Protocol[T]):
         """Give one lease back."""
         ...
 
+    def retire(self, slot: Slot[T]) -> None:
+        """Give no more leases of an instance."""
+        ...
+
     def pin(self, slot: Slot[T], pending: bool) -> None:
         """Say whether a human's answer is pending."""
         ...
@@ -139,6 +143,11 @@ class Lease(Generic[T]):
         """Say whether a human's answer is pending: a pinned instance is not evicted."""
         if self._slot is not None:
             self._pool.pin(self._slot, pending)
+
+    def retire(self) -> None:
+        """Let the next lease of this key begin with a new instance."""
+        if self._slot is not None:
+            self._pool.retire(self._slot)
 
     def companion(self, make: Callable[[T], C]) -> C:
         """Return what an integration keeps beside the instance; it ends with the instance."""

@@ -141,6 +141,11 @@ class Pool(Generic[T]):
         finally:
             self._mutex.release()
 
+    def retire(self, slot: Slot[T]) -> None:
+        """Give no more leases of an instance; it is closed when it is idle."""
+        with self._mutex:
+            self._retire(slot)
+
     def pin(self, slot: Slot[T], pending: bool) -> None:
         """Keep an instance for a human's answer, until `pin_ttl`, or let it go again."""
         with self._mutex:

@@ -155,13 +155,14 @@ class ThreadStore(Protocol):
         ...
 
 
-def lease_lost() -> LeaseLostError:
+def lease_lost(registration: str | None = None) -> LeaseLostError:
     """Return the error for a write without a lease."""
     return LeaseLostError(
         ReasonCode.LEASE_LOST,
         "the lease of this thread has expired, or another worker has taken it over; "
         "nothing was written",
         instead="run the turn again: it begins with what was committed last",
+        registration=registration,
     )
 
 

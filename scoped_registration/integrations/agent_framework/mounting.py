@@ -23,6 +23,7 @@ from scoped_registration.integrations.agent_framework.endpoint import Admission,
 from scoped_registration.integrations.agent_framework.per_run import PerRun, notes_on_agent
 from scoped_registration.integrations.agent_framework.settings import EndpointSettings
 from scoped_registration.integrations.application import Application
+from scoped_registration.integrations.deployment import Workers
 from scoped_registration.integrations.operations import check_operation, operations
 from scoped_registration.modes import Mode, PersistentShared, PerThread, ScopedFactory, SingleUser
 from scoped_registration.registration import (
@@ -53,7 +54,9 @@ def check_target(mode: Mode, settings: EndpointSettings) -> None:
         raise error.located(registration=settings.name, declared_at=settings.declared_at) from None
 
 
-def mount(app: FastAPI, mode: Mode, settings: EndpointSettings) -> Registration[Any]:
+def mount(
+    app: FastAPI, mode: Mode, settings: EndpointSettings, workers: Workers | None
+) -> Registration[Any]:
     """Add an endpoint to an application, or change nothing and refuse."""
     settings = _with_carried_stores(mode, settings)
     detached = None
@@ -77,7 +80,7 @@ def mount(app: FastAPI, mode: Mode, settings: EndpointSettings) -> Registration[
     _add_endpoint(rehearsal, registration, settings, None)
     for operation in operations(rehearsal):
         check_operation(operation)
-    application.add([registration])
+    application.add([registration], workers)
     _add_endpoint(app, registration, settings, detached)
     return registration
 

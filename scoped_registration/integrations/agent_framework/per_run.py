@@ -23,6 +23,7 @@ S = TypeVar("S", bound=ScopeValue)
 class PerRun(ScopedFactory[RawAgent[Any], S]):
     """The mode that `per_run` returns: one agent, which keeps nothing between runs."""
 
+    keeps_state: ClassVar[bool] = False
     label: ClassVar[str] = "per_run"
     meaning: ClassVar[str] = "one agent for all, with a session of its own for each run"
 

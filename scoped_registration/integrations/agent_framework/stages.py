@@ -12,6 +12,7 @@ from fastapi.params import Depends
 from typing_extensions import TypeVar, override
 
 from scoped_registration.errors import ReasonCode, RegistrationError, caller
+from scoped_registration.inspection import refuse_bad_calls
 from scoped_registration.integrations.agent_framework.mounting import mount
 from scoped_registration.integrations.agent_framework.options import (
     AgentOptions,
@@ -21,6 +22,7 @@ from scoped_registration.integrations.agent_framework.options import (
 from scoped_registration.integrations.agent_framework.per_run import PerRun
 from scoped_registration.integrations.agent_framework.runners import check_store, is_agent
 from scoped_registration.integrations.agent_framework.settings import EndpointSettings
+from scoped_registration.integrations.deployment import Workers, check_declared
 from scoped_registration.modes import Mode, PerThread, ScopedFactory
 from scoped_registration.registration import Registration
 from scoped_registration.scope import ScopeValue
@@ -107,11 +109,12 @@ class _Stage(Stage[EndpointSettings], Generic[R_co]):
         """
         return self._with(detached=Detached(max_runs=max_runs, timeout=timeout))
 
-    def mount(self, app: FastAPI) -> R_co:
+    def mount(self, app: FastAPI, *, workers: Workers | None = None) -> R_co:
         """Add the endpoint to an application and join the registration to its life.
 
         Args:
             app: The root application.
+            workers: ``"single"`` or ``"many"``, if that is declared; see `attach`.
 
         Returns:
             The registration, of the mode that was declared.
@@ -122,7 +125,7 @@ class _Stage(Stage[EndpointSettings], Generic[R_co]):
                 ``risk_not_acknowledged``, ``checkpoint_of_shared_state``.
         """
         # The overloads of `isolation` tie the registration's type to the mode's.
-        return cast(R_co, mount(app, self._mode, self._settings))
+        return cast(R_co, mount(app, self._mode, self._settings, check_declared(workers)))
 
     def _only(self, option: str, store: T) -> T:
         try:
@@ -293,3 +296,10 @@ def stage_of(mode: Mode) -> type[_Stage[Any]]:
             return _ScopedStage
         case _:
             return AgentStage if is_agent(mode.target) else WorkflowStage
+
+
+_OPTIONS = "an option of this mode and kind of target, by its keyword"
+refuse_bad_calls(_Stage, ReasonCode.OPTION_UNAVAILABLE, _OPTIONS, method="options")
+refuse_bad_calls(_Stage, ReasonCode.OPTION_UNAVAILABLE, _OPTIONS, method="detached")
+refuse_bad_calls(_AgentOptions, ReasonCode.OPTION_UNAVAILABLE, _OPTIONS, method="options")
+refuse_bad_calls(_ScopedOptions, ReasonCode.OPTION_UNAVAILABLE, _OPTIONS, method="detached")
