@@ -124,14 +124,16 @@ def leases_of(
     persisted = settings.persisted
     if persisted is None or persisted.codec is None:
         return pool.lease
-    from scoped_registration.persistence.lease import PersistedLease, Persistence  # noqa: PLC0415
+    from scoped_registration.persistence.hold import Persistence  # noqa: PLC0415
+    from scoped_registration.persistence.lease import CodecState, PersistedLease  # noqa: PLC0415
 
+    codec = persisted.codec
     persistence = Persistence(
         registration=settings.name,
         store=persisted.store,
-        codec=persisted.codec,
         ttl=persisted.ttl,
         policy=settings.policy or Policy(),
+        state=lambda target: CodecState(target, codec, settings.name),
     )
 
     def lease(key: Key, scope: object) -> AbstractAsyncContextManager[Any]:

@@ -96,12 +96,7 @@ class Lease(Generic[T]):
     async def __aenter__(self) -> T:
         pool = self._pool
         if self._spent:
-            raise RegistrationError(
-                ReasonCode.LEASE_SPENT,
-                "this lease was entered before",
-                instead="call lease() again for each use",
-                registration=pool.name,
-            )
+            raise lease_spent(pool.name)
         held = _held.get()
         if held:
             held = self._refuse_reentry(held)
@@ -170,3 +165,13 @@ class Lease(Generic[T]):
                     registration=self._pool.name,
                 )
         return held
+
+
+def lease_spent(registration: str) -> RegistrationError:
+    """Return the refusal of a lease that is entered a second time."""
+    return RegistrationError(
+        ReasonCode.LEASE_SPENT,
+        "this lease was entered before",
+        instead="call lease() again for each use",
+        registration=registration,
+    )

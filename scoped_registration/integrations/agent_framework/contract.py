@@ -26,7 +26,7 @@ from scoped_registration.integrations.agent_framework.upstream import workflow_f
 
 # Any: the options of an agent's chat client, which make no difference here.
 
-__all__ = ["CONTRACT", "Kind", "Row", "kind_of", "overrides_run"]
+__all__ = ["CONTRACT", "PERSISTABLE", "Kind", "Row", "kind_of", "overrides_run"]
 
 
 class Kind(Enum):
@@ -110,6 +110,17 @@ CONTRACT: Final[dict[Kind, Row]] = {
     ),
     Kind.UNSUPPORTED: _unservable(_R.TARGET_UNSUPPORTED, per_run=_R.UNKNOWN_AGENT_TYPE),
 }
+
+PERSISTABLE: Final = frozenset(
+    {
+        Kind.WORKFLOW,
+        Kind.WORKFLOW_RUNNER,
+        Kind.AGENT,
+        Kind.CONTINUING_AGENT,
+        Kind.AGENT_RUNNER,
+    }
+)
+"""Whose whole state of a thread a document can hold: others keep what they like."""
 
 
 def kind_of(target: object) -> Kind:

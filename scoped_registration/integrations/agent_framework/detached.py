@@ -7,7 +7,9 @@ events are dropped, and its lease is given back when it ends.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import Counter
+from contextlib import suppress
 
 from scoped_registration.errors import ReasonCode, RegistrationError
 from scoped_registration.integrations.agent_framework.options import Detached
@@ -29,6 +31,7 @@ class DetachedRuns:
         self.limits = limits
         self.running: Counter[str] = Counter()  # by scope
         self.alone: set[asyncio.Task[None]] = set()  # those that their clients have left
+        self._mutex = threading.Lock()  # event loops in different threads may share an endpoint
 
     def enter(self, scope: str) -> DetachedRun:
         """Count a run in.
@@ -37,22 +40,32 @@ class DetachedRuns:
             RegistrationError: ``detached_runs_full``.
         """
         share = self.limits.max_runs_per_scope
-        if self.running.total() >= self.limits.max_runs or (
-            share is not None and self.running[scope] >= share
-        ):
-            raise RegistrationError(
-                ReasonCode.DETACHED_RUNS_FULL,
-                "as many runs go on as the endpoint, or one principal, may have",
-                instead="retry later, or raise max_runs or max_runs_per_scope in .detached(...)",
-                registration=self.registration,
-            )
-        self.running[scope] += 1
+        with self._mutex:
+            if self.running.total() >= self.limits.max_runs or (
+                share is not None and self.running[scope] >= share
+            ):
+                raise RegistrationError(
+                    ReasonCode.DETACHED_RUNS_FULL,
+                    "as many runs go on as the endpoint, or one principal, may have",
+                    instead="retry later, or raise max_runs or max_runs_per_scope in "
+                    ".detached(...)",
+                    registration=self.registration,
+                )
+            self.running[scope] += 1
         return DetachedRun(self, scope)
+
+    def leave(self, scope: str) -> None:
+        """Count a run out: a scope without runs leaves no entry."""
+        with self._mutex:
+            self.running[scope] -= 1
+            if not self.running[scope]:
+                del self.running[scope]
 
     def cancel(self) -> None:
         """Cancel the runs that nobody reads: their instances are about to be closed."""
         for run in list(self.alone):
-            run.get_loop().call_soon_threadsafe(run.cancel)
+            with suppress(RuntimeError):  # its loop has ended, and the run with it
+                run.get_loop().call_soon_threadsafe(run.cancel)
 
 
 class DetachedRun:
@@ -75,5 +88,4 @@ class DetachedRun:
 
     def leave(self) -> None:
         """Count this run out."""
-        self._runs.running[self._scope] -= 1
-        self._runs.running += Counter()  # a scope without runs leaves no entry
+        self._runs.leave(self._scope)

@@ -31,6 +31,10 @@ from scoped_registration.integrations.agent_framework.runners import (
     Target,
     runner_for,
 )
+from scoped_registration.integrations.agent_framework.thread import (
+    PersistedRunner,
+    ThreadSnapshots,
+)
 from scoped_registration.integrations.agent_framework.upstream import (
     BODY_PARAMETER,
     AGUIRequest,
@@ -38,12 +42,14 @@ from scoped_registration.integrations.agent_framework.upstream import (
 )
 from scoped_registration.integrations.application import Application
 from scoped_registration.integrations.fastapi import lease_for, refuse, resolver_of
+from scoped_registration.keys import storage_key
+from scoped_registration.persistence.hold import Persistence, take
 from scoped_registration.registration import (
     PerThreadRegistration,
     Registration,
     ScopedRegistration,
 )
-from scoped_registration.runtime.lease import own_context
+from scoped_registration.runtime.lease import Lease, own_context
 from scoped_registration.scope import check_thread_id, scope_digest, scope_text
 
 # Any: the framework's input and its events are untyped; a registration serves any target.
@@ -56,8 +62,12 @@ _run: ContextVar[Run | None] = ContextVar("scoped_registration_ag_ui_run", defau
 class Endpoint(AgentFrameworkWorkflow):
     """What the framework's endpoint serves: each run belongs to the request's lease."""
 
-    def __init__(self, fittings: Fittings) -> None:
-        super().__init__(name=fittings.registration, snapshot_store=fittings.snapshots)
+    def __init__(self, fittings: Fittings, *, keeps_snapshots: bool = False) -> None:
+        # The framework's endpoint asks no more of a store than whether there is one.
+        store = fittings.snapshots
+        if store is None and keeps_snapshots:
+            store = ThreadSnapshots(remembers=False)
+        super().__init__(name=fittings.registration, snapshot_store=store)
 
     @override
     def run(self, input_data: dict[str, Any]) -> AsyncGenerator[BaseEvent, None]:
@@ -76,11 +86,17 @@ class Admission:
     """
 
     def __init__(
-        self, registration: Registration[Any], fittings: Fittings, detached: DetachedRuns | None
+        self,
+        registration: Registration[Any],
+        fittings: Fittings,
+        *,
+        detached: DetachedRuns | None,
+        persistence: Persistence | None,
     ) -> None:
         self.registration = registration
         self._fittings = fittings
         self._detached = detached
+        self._persistence = persistence
         # The endpoint declares the same body under the same name, so FastAPI reads one body;
         # as Any and optional, so that what is wrong with it is reported once, by the endpoint.
         parameters = [
@@ -116,24 +132,13 @@ class Admission:
             refuse(error, connection)
         with own_context():
             try:
-                await lease.__aenter__()
-                runner = lease.companion(self._runner_for)
+                run = await self._admitted(lease, principal, scope, thread_id, detached)
             except BaseException as error:
-                lease.release()
                 if detached is not None:
                     detached.leave()
                 if isinstance(error, RegistrationError):
                     refuse(error, connection)
                 raise  # a runner of the user's that cannot be copied
-            retire = partial(_retire, registration, principal, thread_id)
-            run = Run(
-                registration.name,
-                lease,
-                runner,
-                thread_id=thread_id,
-                retire=retire,
-                detached=detached,
-            )
             _run.set(run)
             try:
                 yield scope
@@ -144,9 +149,42 @@ class Admission:
     def _enter_detached(self, body: AGUIRequest, scope: str) -> DetachedRun | None:
         if self._detached is None:
             return None
-        if only_replays(body, snapshots=self._fittings.snapshots is not None):
+        snapshots = self._fittings.snapshots is not None or self._persistence is not None
+        if only_replays(body, snapshots=snapshots):
             return None  # nothing runs
         return self._detached.enter(scope)
+
+    async def _admitted(
+        self,
+        lease: Lease[Any],
+        principal: object,
+        scope: str,
+        thread_id: str,
+        detached: DetachedRun | None,
+    ) -> Run:
+        """Take the instance, and its thread if that is in a store."""
+        registration, persistence = self.registration, self._persistence
+        if persistence is None:
+            await lease.__aenter__()
+            try:
+                runner: Runner | PersistedRunner = lease.companion(self._runner_for)
+            except BaseException:
+                lease.release()
+                raise
+        else:
+            new_lease = partial(lease_for, registration, principal, thread_id)
+            key = storage_key(registration.name, *lease.place[1])
+            hold = await take(new_lease, key, persistence)
+            lease, runner = hold.lease, PersistedRunner(hold, scope)
+        retire = partial(_retire, registration, principal, thread_id)
+        return Run(
+            registration.name,
+            lease,
+            runner,
+            thread_id=thread_id,
+            retire=retire,
+            detached=detached,
+        )
 
     def _runner_for(self, target: Target) -> Runner:
         return runner_for(target, self._fittings)

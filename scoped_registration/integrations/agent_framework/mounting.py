@@ -18,6 +18,7 @@ from fastapi import FastAPI
 from scoped_registration.acknowledgement import Risk, check_risks
 from scoped_registration.errors import ReasonCode, RegistrationError, describe_type
 from scoped_registration.integrations.agent_framework import runners, targets
+from scoped_registration.integrations.agent_framework.contract import PERSISTABLE, kind_of
 from scoped_registration.integrations.agent_framework.detached import DetachedRuns
 from scoped_registration.integrations.agent_framework.endpoint import Admission, Endpoint
 from scoped_registration.integrations.agent_framework.per_run import PerRun, notes_on_agent
@@ -59,6 +60,13 @@ def mount(
 ) -> Registration[Any]:
     """Add an endpoint to an application, or change nothing and refuse."""
     settings = _with_carried_stores(mode, settings)
+    if settings.persisted is not None and (settings.snapshots or settings.checkpoints) is not None:
+        raise _refusal(
+            ReasonCode.STORE_ALREADY_CONFIGURED,
+            ".persisted(store) keeps transcripts and checkpoints, and another store was given",
+            "leave .snapshots(...) and .checkpoints(...) out",
+            settings,
+        )
     detached = None
     if settings.detached is not None:
         detached = DetachedRuns(settings.name, settings.detached)
@@ -91,11 +99,16 @@ def _add_endpoint(
     settings: EndpointSettings,
     detached: DetachedRuns | None,
 ) -> None:
-    admission = Admission(registration, settings.fittings, detached)
+    admission = Admission(
+        registration,
+        settings.fittings,
+        detached=detached,
+        persistence=settings.persistence(),
+    )
     options = settings.endpoint
     add_agent_framework_fastapi_endpoint(
         app,
-        Endpoint(settings.fittings),
+        Endpoint(settings.fittings, keeps_snapshots=settings.persisted is not None),
         settings.path,
         default_state=options.default_state,
         tags=None if options.tags is None else [*options.tags],
@@ -177,7 +190,10 @@ def _made(
 
     def accept(product: object) -> None:
         targets.check_product(product, several_principals=comparison is not None)
-        targets.check_session(product, snapshots=settings.snapshots is not None)
+        snapshots = settings.snapshots is not None or settings.persisted is not None
+        targets.check_session(product, snapshots=snapshots)
+        if settings.persisted is not None:
+            _check_persistable(product, settings)
         if settings.checkpoints is not None and runners.is_agent(product):
             raise _refusal(
                 ReasonCode.CHECKPOINT_NEEDS_WORKFLOW,
@@ -212,6 +228,27 @@ def _made(
         core=runners.served,
         comparison=comparison,
     )
+
+
+def _check_persistable(product: object, settings: EndpointSettings) -> None:
+    """Refuse what keeps state that no document holds, or stores of its own."""
+    if kind_of(product) not in PERSISTABLE:
+        raise _refusal(
+            ReasonCode.OPTION_UNAVAILABLE,
+            f"the factory returned {describe_type(product)}, whose state cannot be written",
+            "return a Workflow, an AgentFrameworkWorkflow(workflow=...) or a plain agent, "
+            "or leave .persisted(...) out",
+            settings,
+        )
+    if runners.checkpoints_of(product) is not None or any(
+        store is not None for store in runners.stores_of(product).values()
+    ):
+        raise _refusal(
+            ReasonCode.STORE_ALREADY_CONFIGURED,
+            "what the factory returned carries a store, and the thread is kept in another",
+            "give the store in one place",
+            settings,
+        )
 
 
 def _check_session(target: object, settings: EndpointSettings) -> None:

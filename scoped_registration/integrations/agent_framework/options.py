@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 from fastapi.params import Depends
+from pydantic import BaseModel
 
 from scoped_registration.manifest import Json
 from scoped_registration.runtime.options import invalid_option, limit, optional_seconds, seconds
@@ -14,6 +15,11 @@ from scoped_registration.runtime.options import invalid_option, limit, optional_
 # Any: state and its schema are JSON, or a pydantic model, as the framework takes them.
 
 __all__ = ["AgentOptions", "Detached", "EndpointOptions"]
+
+
+def _count(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise invalid_option(attribute.name, "a positive int")
 
 
 @attrs.frozen(kw_only=True)
@@ -28,8 +34,9 @@ class EndpointOptions:
     def __attrs_post_init__(self) -> None:
         if self.default_state is not None and not _is_object(self.default_state):
             raise invalid_option("default_state", "a dict with keys of type str")
-        if self.tags is not None and not _holds(self.tags, str):
-            raise invalid_option("tags", "a list of str")
+        # The framework takes an empty list for none given, and sets its own tag.
+        if self.tags is not None and not (self.tags and _holds(self.tags, str)):
+            raise invalid_option("tags", "a list of str, with at least one")
         if not _holds(self.dependencies, Depends):
             raise invalid_option("dependencies", "a list of Depends(...)")
 
@@ -43,6 +50,9 @@ class AgentOptions:
     a2ui: dict[str, Any] | None = None
 
     def __attrs_post_init__(self) -> None:
+        # The framework takes anything else for no schema, without a word.
+        if self.state_schema is not None and not _is_schema(self.state_schema):
+            raise invalid_option("state_schema", "a dict with str keys, or a pydantic model")
         for name in ("predict_state_config", "a2ui"):
             value = getattr(self, name)
             if value is not None and not _is_object(value):
@@ -58,13 +68,9 @@ class AgentOptions:
 class Detached:
     """How many runs may go on without their client, and for how long."""
 
-    max_runs: int = attrs.field(default=32, validator=limit)
+    max_runs: int = attrs.field(default=32, validator=_count)
     max_runs_per_scope: int | None = attrs.field(default=None, validator=limit)
     timeout: float = attrs.field(default=3600.0, validator=seconds)
-
-    def __attrs_post_init__(self) -> None:
-        if self.max_runs is None:  # pyright: ignore[reportUnnecessaryComparison]  # unchecked code
-            raise invalid_option("max_runs", "a positive int")
 
     def describe(self) -> dict[str, Json]:
         """Return the option for the manifest."""
@@ -78,6 +84,11 @@ class Detached:
 
 def _is_object(value: object) -> bool:
     return isinstance(value, dict) and all(isinstance(key, str) for key in value)  # pyright: ignore[reportUnknownVariableType]
+
+
+def _is_schema(value: object) -> bool:
+    cls = value if isinstance(value, type) else type(value)
+    return issubclass(cls, BaseModel) or _is_object(value)
 
 
 def _holds(values: object, cls: type) -> bool:

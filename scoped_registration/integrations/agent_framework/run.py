@@ -7,16 +7,21 @@ from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 import anyio
-from ag_ui.core import BaseEvent, RunFinishedEvent, ToolCallStartEvent
+from ag_ui.core import BaseEvent, RunErrorEvent, RunFinishedEvent, ToolCallStartEvent
 
+from scoped_registration.integrations.agent_framework.checkpoints import as_foreign
 from scoped_registration.integrations.agent_framework.detached import DetachedRun
 from scoped_registration.integrations.agent_framework.runners import (
     Runner,
     bring_to_rest,
     is_spent,
 )
+from scoped_registration.integrations.agent_framework.thread import PersistedRunner
+from scoped_registration.integrations.agent_framework.upstream import AGUIRequest, only_replays
+from scoped_registration.persistence.turn import to_its_end
 from scoped_registration.runtime.lease import Lease
 from scoped_registration.runtime.report import log, report_failure
+from scoped_registration.stores.protocol import lease_lost
 
 # Any: the framework's input is untyped; a registration serves any target.
 
@@ -37,7 +42,7 @@ class Run:
         self,
         registration: str,
         lease: Lease[Any],
-        runner: Runner,
+        runner: Runner | PersistedRunner,
         *,
         thread_id: str,
         retire: Callable[[], bool],
@@ -48,6 +53,8 @@ class Run:
         self._retire = retire
         self._detached = detached
         self._runner = runner
+        self._inner: Runner = runner.inner if isinstance(runner, PersistedRunner) else runner
+        self._hold = runner.hold if isinstance(runner, PersistedRunner) else None
         self._thread_id = thread_id
         # The run is one event ahead of its reader. A stream of anyio would go through the event
         # loop twice for each event; None wakes a reader at the end.
@@ -56,11 +63,17 @@ class Run:
         self._task: asyncio.Task[None] | None = None
         self._failure_was_sent = False
         self._sending = False
+        self._lost = False
+        if self._hold is not None:
+            self._hold.turn.when_lost(self._lose)
 
     async def events(self, input_data: dict[str, Any]) -> AsyncGenerator[BaseEvent, None]:
         """Yield the events of the run, once."""
         if self._task is not None:
             raise RuntimeError("an admitted run yields its events once")
+        if self._lost:
+            yield _lost()
+            return
         # The framework would make up an id of its own; the lease is for this one.
         input_data["thread_id"] = self._thread_id
         self._task = asyncio.create_task(self._run(input_data))
@@ -71,12 +84,21 @@ class Run:
             if event is not None:
                 yield event
         self._failure_was_sent = True
+        if self._lost:
+            yield _lost()
+            return
         await self._task
 
     async def _run(self, input_data: dict[str, Any]) -> None:
-        async for event in self._runner.run(input_data):
+        # A stored transcript tells what was open when it was stored: nothing of the instance.
+        replays = not input_data.get("messages") and only_replays(
+            AGUIRequest.model_validate(input_data),
+            snapshots=self._runner.snapshot_store is not None,
+        )
+        async for happened in self._runner.run(input_data):
+            event = as_foreign(happened, input_data, self._registration)
             # A run that fails settles no question that was open before it: the pin stays.
-            if isinstance(event, RunFinishedEvent):
+            if isinstance(event, RunFinishedEvent) and not replays:
                 self._lease.pin(getattr(event.outcome, "type", None) == "interrupt")
             elif isinstance(event, ToolCallStartEvent) and event.tool_call_name == "request_info":
                 self._lease.pin(True)
@@ -84,6 +106,12 @@ class Run:
                 self._sending = True
                 await self._events.put(event)
                 self._sending = False
+
+    def _lose(self) -> None:
+        """End the run: another worker has its thread."""
+        self._lost = True
+        if self._task is not None:
+            self._task.cancel()
 
     def _wake_reader(self, _: object) -> None:
         if self._events.empty():
@@ -95,9 +123,7 @@ class Run:
         That is done in a task of its own, which goes on if the request is cancelled again. A
         detached run that has not ended goes on there, and the request does not wait for it.
         """
-        ending = asyncio.create_task(self._end())
-        _ending.add(ending)
-        ending.add_done_callback(_ending.discard)
+        ending = to_its_end(self._end())
         if self._detached is not None and self._task is not None and not self._task.done():
             return
         with anyio.CancelScope(shield=True):
@@ -105,7 +131,7 @@ class Run:
 
     async def _end(self) -> None:
         try:
-            if await self._has_ended() and await is_spent(self._runner):
+            if await self._has_ended() and await is_spent(self._inner):
                 anew = self._retire()
                 log.warning(
                     "registration %r: a run was cut short and left its workflow in a state from "
@@ -116,20 +142,25 @@ class Run:
                     else "what the run had under way is dropped",
                 )
                 if not anew:
-                    await bring_to_rest(self._runner)
+                    await bring_to_rest(self._inner)
         except Exception as error:  # of a status that the framework no longer has
             report_failure("a run's end could not be judged", self._registration, error)
         finally:
             if self._task is None or self._task.done():
-                self._release()
+                await self._release()
             else:  # it ignores its cancellation: nobody else runs this instance
                 self._retire()
-                self._task.add_done_callback(lambda _: self._release())
+                self._task.add_done_callback(lambda _: to_its_end(self._release()))
 
-    def _release(self) -> None:
-        self._lease.release()
-        if self._detached is not None:
-            self._detached.leave()
+    async def _release(self) -> None:
+        try:
+            if self._hold is None:
+                self._lease.release()
+            else:
+                await self._hold.end()
+        finally:
+            if self._detached is not None:
+                self._detached.leave()
 
     async def _has_ended(self) -> bool:
         self._unread = True
@@ -151,4 +182,6 @@ class Run:
         return not pending
 
 
-_ending: set[asyncio.Task[None]] = set()
+def _lost() -> RunErrorEvent:
+    error = lease_lost()
+    return RunErrorEvent(message=error.problem, code=str(error.code))

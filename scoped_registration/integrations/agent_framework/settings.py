@@ -14,7 +14,10 @@ from scoped_registration.integrations.agent_framework.options import (
     EndpointOptions,
 )
 from scoped_registration.integrations.agent_framework.runners import Fittings
+from scoped_registration.integrations.agent_framework.thread import Thread
 from scoped_registration.manifest import Json
+from scoped_registration.persistence.hold import Persistence
+from scoped_registration.runtime.options import Policy
 from scoped_registration.settings import Settings
 
 __all__ = ["EndpointSettings"]
@@ -27,6 +30,7 @@ class EndpointSettings(Settings):
     path: str = "/"
     snapshots: AGUIThreadSnapshotStore | None = None
     checkpoints: CheckpointStorage | None = None
+    checkpoint_types: frozenset[str] = frozenset()
     detached: Detached | None = None
     endpoint: EndpointOptions = attrs.field(factory=EndpointOptions)
     agent: AgentOptions = attrs.field(factory=AgentOptions)
@@ -39,6 +43,18 @@ class EndpointSettings(Settings):
             name: describe_type(store) for name, store in stores.items() if store is not None
         }
         return options | (self.detached.describe() if self.detached is not None else {})
+
+    def persistence(self) -> Persistence | None:
+        """Return where the state of threads is kept, if it is."""
+        if self.persisted is None:
+            return None
+        return Persistence(
+            registration=self.name,
+            store=self.persisted.store,
+            ttl=self.persisted.ttl,
+            policy=self.policy or Policy(),
+            state=lambda target: Thread(target, self.fittings, self.checkpoint_types),
+        )
 
     @property
     def fittings(self) -> Fittings:

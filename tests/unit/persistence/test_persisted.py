@@ -39,10 +39,14 @@ async def test_a_run_that_fails_commits_nothing() -> None:
     store = MemoryStore()
     registration = worker(store)
     await say(registration, "kept")
-    with pytest.raises(ConnectionError):
+
+    async def fail() -> None:
         async with registration.lease("alice", "A") as chat:
             chat.messages.append("lost")
             raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        await fail()
     assert await say(registration, "and now") == ["kept", "and now"]
 
 
@@ -92,17 +96,21 @@ async def test_a_lost_thread_cancels_its_run_and_commits_nothing() -> None:
     store = MemoryStore(clock=lambda: clock[0])
     slow, quick = worker(store, ttl=0.06), worker(store)
     cancelled = False
-    with anyio.fail_after(10):
-        with pytest.raises(LeaseLostError) as lost:
-            async with slow.lease("alice", "A") as chat:
-                chat.messages.append("lost")
-                clock[0] += 1  # this worker was stopped for longer than its lease lasts
-                assert await say(quick, "taken over") == ["taken over"]
-                try:
-                    await asyncio.Event().wait()
-                except asyncio.CancelledError:
-                    cancelled = True
-                    raise
+
+    async def run() -> None:
+        nonlocal cancelled
+        async with slow.lease("alice", "A") as chat:
+            chat.messages.append("lost")
+            clock[0] += 1  # this worker was stopped for longer than its lease lasts
+            assert await say(quick, "taken over") == ["taken over"]
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                cancelled = True
+                raise
+
+    with anyio.fail_after(10), pytest.raises(LeaseLostError) as lost:
+        await run()
     assert cancelled
     assert lost.value.code is ReasonCode.LEASE_LOST
     assert await say(slow, "and now") == ["taken over", "and now"]
