@@ -1,0 +1,25 @@
+"""State in a store: modes that do not have it (R10), and codecs that do not fit."""
+
+# One mistake, or one example, is one line.
+# fmt: off
+
+from scoped_registration import PersistentShared, ScopedFactory, SingleUser
+from scoped_registration import RegistrationBuilder as B
+from scoped_registration.integrations.agent_framework import AGUIEndpointBuilder as A
+from scoped_registration.integrations.fastapi import attach
+from tests.typing.given import agui
+from tests.typing.given.core import acknowledgement, build, chat, user
+from tests.typing.given.stores import codec, half_codec, store, sub_codec, text_codec
+
+B("x").isolation(PersistentShared(chat, acknowledgement=acknowledgement)).persisted(store, codec=codec).build()  # R10 @not-persisted-shared
+A("x").isolation(SingleUser(agui.workflow)).persisted(store).mount(agui.app)  # R10 @not-persisted-agui-single
+B("x").isolation(ScopedFactory(build, scope=user)).persisted(store).build()  # R0 @persisted-scoped
+B("x").isolation(ScopedFactory(build, scope=user)).persisted(store, codec=text_codec).build()  # R0 @persisted-scoped
+B("x").isolation(ScopedFactory(build, scope=user)).persisted(store, codec=half_codec).build()  # R0 @persisted-scoped
+B("x").isolation(ScopedFactory(build, scope=user)).persisted(store, codec=sub_codec).build()  # R0 @persisted-scoped
+B("x").isolation(ScopedFactory(build, scope=user)).persisted("threads.db", codec=codec).build()  # R0 @persisted-scoped
+B("x").isolation(SingleUser(chat)).persisted(store, codec=sub_codec).build()  # R0 @persisted-single
+B("x").isolation(SingleUser.per_thread(build)).persisted(store, codec=sub_codec).build()  # R0 @persisted-per-thread
+A("x").isolation(ScopedFactory(agui.build, scope=user)).persisted("threads.db").mount(agui.app)  # R0 @persisted-agui
+A("x").isolation(ScopedFactory(agui.build, scope=user)).mount(agui.app, workers=4)  # R0 @workers-mount
+attach(agui.app, B("x").isolation(SingleUser(chat)).build(), workers="four")  # R0 @workers-attach
