@@ -82,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_application(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("app", metavar="MODULE:APP", help="as for uvicorn")
+    parser.add_argument("app", metavar="MODULE:APP", help="as for uvicorn; MODULE:APP() calls APP")
     parser.add_argument(
         "--factory", action="store_true", help="APP is a function that returns the application"
     )

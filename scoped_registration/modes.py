@@ -29,11 +29,10 @@ from scoped_registration.errors import (
 from scoped_registration.inspection import (
     check_factory,
     check_instance,
-    check_resolver,
-    check_same_scope,
     check_shares,
     refuse_bad_calls,
 )
+from scoped_registration.resolvers import check_resolver, check_same_scope
 from scoped_registration.scope import ScopeContext, ScopeResolver, ScopeValue
 
 if TYPE_CHECKING:

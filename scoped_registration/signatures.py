@@ -13,7 +13,16 @@ from typing import Any, TypeAlias
 
 import typing_extensions
 
-__all__ = ["hints_of", "members", "results_of", "returned_by", "signature_of"]
+__all__ = [
+    "hints_of",
+    "is_plain",
+    "is_subclass",
+    "members",
+    "results_of",
+    "returned_by",
+    "signature_of",
+    "without_partial",
+]
 
 AnyCallable: TypeAlias = Callable[..., object]
 
@@ -36,7 +45,7 @@ def signature_of(function: object) -> inspect.Signature | None:
 
 def hints_of(function: object) -> dict[str, Any]:
     """Return those annotations of a callable that can be resolved."""
-    function = _without_partial(function)
+    function = without_partial(function)
     if isinstance(function, type):
         function = getattr(function, "__init__", None)
     try:
@@ -57,14 +66,14 @@ def hints_of(function: object) -> dict[str, Any]:
 
 def returned_by(resolver: object) -> Any:  # an annotation, of whatever kind
     """Return the annotated result of a resolver; of a class, the class."""
-    resolver = _without_partial(resolver)
+    resolver = without_partial(resolver)
     return resolver if isinstance(resolver, type) else hints_of(resolver).get("return", Any)
 
 
 def results_of(resolver: object) -> Iterator[Any]:  # annotations, of whatever kind
     """Yield the annotated result of a resolver and those of its overloads."""
     yield returned_by(resolver)
-    function = _called(inspect.unwrap(typing.cast(AnyCallable, _without_partial(resolver))))
+    function = _called(inspect.unwrap(typing.cast(AnyCallable, without_partial(resolver))))
     with contextlib.suppress(AttributeError):  # a builtin is not overloaded
         overloads = typing.get_overloads(typing.cast(AnyCallable, function))
         yield from map(returned_by, overloads)
@@ -94,7 +103,26 @@ def _called(function: object) -> object:
     return called
 
 
-def _without_partial(function: object) -> object:
+def without_partial(function: object) -> object:
+    """Return the callable behind partial applications."""
     while isinstance(function, functools.partial):
         function = typing.cast("functools.partial[object]", function).func
     return function
+
+
+def is_plain(annotation: object) -> bool:
+    """Tell whether an annotation is a class, and nothing more."""
+    # `Any` is a class at run time.
+    return (
+        isinstance(annotation, type)
+        and annotation is not Any
+        and typing.get_origin(annotation) is None
+    )
+
+
+def is_subclass(cls: type, wanted: type) -> bool:
+    """Tell whether a class is a kind of another, or cannot be asked."""
+    try:
+        return issubclass(cls, wanted)
+    except TypeError:  # a protocol that is not made for it
+        return True
