@@ -8,9 +8,9 @@ from agent_framework import FunctionTool, RawAgent, ToolApprovalMiddleware
 from typing_extensions import override
 
 from scoped_registration.errors import RegistrationError, caller, describe_type
-from scoped_registration.inspection import check_resolver
 from scoped_registration.integrations.agent_framework.targets import check_per_run
 from scoped_registration.modes import ScopedFactory
+from scoped_registration.resolvers import check_resolver
 from scoped_registration.scope import ScopeResolver, ScopeValue
 
 # Any: the options of an agent's chat client, which make no difference here.
