@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, zip_longest
 from typing import Any, Final
 
+from scoped_registration.errors import caller
 from scoped_registration.keys import scope_leaves
 from scoped_registration.runtime.refusals import reuse_refusal
 from scoped_registration.runtime.report import log
 from scoped_registration.runtime.slot import Key, Slot, State
+from scoped_registration.verification.constants import installed_as
 from scoped_registration.verification.permitted import Permitted
 from scoped_registration.verification.shared_state import (
     Shared,
@@ -54,7 +56,10 @@ class Comparison:
         shareable: Callable[[type], bool] | None = None,
     ) -> None:
         self._registration = registration
-        self._permitted = Permitted(shares, shareable=shareable)
+        # Whoever declares the registration is the application, also where it is installed.
+        place, _, _ = caller().rpartition(":")
+        own = {package for package in (installed_as(place),) if package is not None}
+        self._permitted = Permitted(shares, shareable=shareable, own=own)
         # The first product. It is kept, closed or not, until a comparison with it has passed:
         # the second one may be built when no other is alive.
         self._witness: tuple[Key, Survey] | None = None

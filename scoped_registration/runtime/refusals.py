@@ -62,14 +62,14 @@ def reuse_refusal(registration: str, shared: Sequence[str]) -> RegistrationError
 
     Args:
         registration: The name of the registration.
-        shared: What both reach, each by its path and its class, without a principal.
+        shared: What both reach, each by its path and its class, without a principal. It need not
+            be all: there may be very much.
     """
     told = "; ".join(shared[:_MOST_TOLD])
-    more = len(shared) - _MOST_TOLD
     return RegistrationError(
         ReasonCode.FACTORY_REUSES_STATE,
         "the factory built an instance that shares mutable state with the instance of another "
-        f"key: {told}" + (f"; and {more} more" if more > 0 else ""),
+        f"key: {told}" + ("; and more" if len(shared) > _MOST_TOLD else ""),
         instead="build it inside the factory, on each call; or declare what is shared on purpose "
         "in ScopedFactory(..., shares=[...])",
         registration=registration,

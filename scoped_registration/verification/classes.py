@@ -27,6 +27,7 @@ __all__ = [
     "mro_of",
     "own_dict",
     "partial_parts",
+    "sets_attributes",
 ]
 
 _STORE = opcode.opmap["STORE_ATTR"]
@@ -133,11 +134,35 @@ def _shows_state(name: str, value: object) -> bool:
     if type(value) is types.MemberDescriptorType:
         return True
     if type(value) is types.FunctionType:
-        return name not in _MAKERS and _STORE in value.__code__.co_code[::2]
+        return name not in _MAKERS and _stores(value)
     is_default = type(value) in (str, int, float, bool, types.NoneType, tuple, bytes)
     return (
         is_default and not name.startswith("__") and not name.isupper() and name != "_is_protocol"
     )
+
+
+def sets_attributes(cls: type) -> bool:
+    """Tell whether a method of a class sets an attribute, besides those that make an instance."""
+    return any(
+        name not in _MAKERS and any(map(_stores, _functions_in(value)))
+        for base, namespace in zip(mro_of(cls), class_dicts(cls), strict=True)
+        if class_name(base)[0] not in _WITHOUT_STATE
+        for name, value in namespace.items()
+    )
+
+
+def _functions_in(member: object) -> Iterator[types.FunctionType]:
+    """Yield the functions of a member of a class, behind decorators that keep what they wrap."""
+    if type(member) is property:
+        for part in (member.fget, member.fset, member.fdel):
+            yield from _functions_in(part)
+    while type(member) is types.FunctionType:
+        yield member
+        member = member.__dict__.get("__wrapped__")
+
+
+def _stores(function: types.FunctionType) -> bool:
+    return _STORE in function.__code__.co_code[::2]
 
 
 def is_frozen(cls: type) -> bool:

@@ -17,7 +17,7 @@ import sys
 import types
 import uuid
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any
 
@@ -32,7 +32,17 @@ from scoped_registration.verification.classes import (
     mro_of,
 )
 
-__all__ = ["COUNTED", "HOLLOW", "OPEN", "SHAREABLE", "SPECIAL", "VIEWS", "Kinds", "LruCache"]
+__all__ = [
+    "COUNTED",
+    "HOLLOW",
+    "OPEN",
+    "SHAREABLE",
+    "SPECIAL",
+    "TOOLS",
+    "VIEWS",
+    "Kinds",
+    "LruCache",
+]
 
 OPEN = 1
 """Walked through. A kind of 0 is not: an atom, a class, a module, a weak reference."""
@@ -64,6 +74,7 @@ _STOPS: tuple[Any, ...] = (  # Any: pyright has no one type for all of these
     property,
     Enum,
     logging.Logger,
+    logging.LoggerAdapter,
     re.Pattern,
     weakref.ReferenceType,
     weakref.ProxyType,
@@ -75,12 +86,23 @@ _STOPS: tuple[Any, ...] = (  # Any: pyright has no one type for all of these
 _STOP_NAMES = frozenset(
     {
         "_abc._abc_data",
+        "_csv.Dialect",
+        "_regex.Pattern",
         "asyncio.events.AbstractEventLoop",
         "builtins.PyCapsule",
         "concurrent.futures._base.Executor",
         "decimal.Context",  # of a thread or task, and so in every copy of its context
         "ipaddress._IPAddressBase",
         "loguru._logger.Logger",
+        "numpy.dtype",
+        "opentelemetry.metrics.Instrument",
+        "opentelemetry.metrics.Meter",
+        "opentelemetry.metrics.MeterProvider",
+        "opentelemetry.trace.Tracer",
+        "opentelemetry.trace.TracerProvider",
+        "pydantic_settings.main.BaseSettings",
+        "sqlalchemy.event.base._Dispatch",  # of a class, which each instance refers to
+        "sqlalchemy.orm.instrumentation.ClassManager",
         "structlog._base.BoundLoggerBase",
         "structlog._config.BoundLoggerLazyProxy",
     }
@@ -96,6 +118,8 @@ _SETTINGS = (
     ("string", "Template"),
     ("textwrap", "TextWrapper"),
 )
+# Each is implemented in Python or in C, under varying names.
+_IMMUTABLE_MAPPINGS = (("frozendict", "frozendict"), ("sqlalchemy.util", "immutabledict"))
 # A task that a factory starts holds, in its context, the lease that it is built for.
 _OURS = f"{__name__.partition('.')[0]}."
 # Modules whose classes describe types and fields: typing's singletons, class machinery.
@@ -154,8 +178,24 @@ _IMMUTABLES: tuple[type[Any], ...] = (
     re.Match,
 )
 _IMMUTABLE_NAMES = frozenset(
-    {"operator.attrgetter", "operator.itemgetter", "operator.methodcaller"}
+    {
+        "operator.attrgetter",
+        "operator.itemgetter",
+        "operator.methodcaller",
+        *(f"rpds.{name}" for name in ("HashTrieMap", "HashTrieSet", "List", "Queue", "Stack")),
+    }
 )
+# A function that stands as a tool is that function. Each class, itself and not one derived from
+# it, has attributes in which it keeps what it has read off the function.
+TOOLS: dict[str, tuple[str, ...]] = {
+    "agent_framework._tools.FunctionTool": (
+        "_cached_parameters",
+        "_input_schema_cached",
+        "_invocation_duration_histogram",
+        "additional_properties",
+    ),
+    "langchain_core.tools.structured.StructuredTool": (),
+}
 _EMPTY: dict[str, str] = {}
 VIEWS: tuple[type[Any], ...] = (
     types.MappingProxyType,
@@ -217,9 +257,9 @@ def kind_of(cls: type) -> int:  # noqa: PLR0911  # a list of rules, the first th
         return 0
     if is_one(cls, _ATOMS) or names & _ATOM_NAMES:
         return OPEN if has_dict(cls) else 0
-    if is_one(cls, _IMMUTABLES) or names & _IMMUTABLE_NAMES:
+    if is_one(cls, _IMMUTABLES) or names & _IMMUTABLE_NAMES or _is_immutable_mapping(cls):
         return OPEN
-    if is_one(cls, _WITH_PARTS):
+    if is_one(cls, _WITH_PARTS) or ".".join(class_name(cls)) in TOOLS:
         return OPEN | SPECIAL
     if cls is contextvars.Context:
         return OPEN | SPECIAL | COUNTED
@@ -231,8 +271,16 @@ def kind_of(cls: type) -> int:  # noqa: PLR0911  # a list of rules, the first th
 
 
 def _are_settings(cls: type) -> bool:
+    return _is_exported(cls, _SETTINGS)
+
+
+def _is_immutable_mapping(cls: type) -> bool:
+    return _is_exported(cls, _IMMUTABLE_MAPPINGS)
+
+
+def _is_exported(cls: type, exports: Iterable[tuple[str, str]]) -> bool:
     return any(
         vars(sys.modules[module]).get(name) is cls
-        for module, name in _SETTINGS
+        for module, name in exports
         if module in sys.modules
     )

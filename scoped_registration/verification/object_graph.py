@@ -21,12 +21,13 @@ import attrs
 
 from scoped_registration.verification.classes import (
     class_dicts,
+    class_name,
     is_frozen,
     is_one,
     own_dict,
     partial_parts,
 )
-from scoped_registration.verification.kinds import COUNTED, SPECIAL, VIEWS, Kinds, LruCache
+from scoped_registration.verification.kinds import COUNTED, SPECIAL, TOOLS, VIEWS, Kinds, LruCache
 
 __all__ = ["Graph", "parts_of", "walk"]
 
@@ -92,11 +93,12 @@ def walk(  # noqa: PLR0912  # one loop: a call for each object would double its 
             if known(id(type(parent)), 0) & SPECIAL:
                 children = parts_of(parent)
                 for cell in rebound_cells(parent):
-                    if id(cell) not in parents and kinds.of(types.CellType):
-                        parents[id(cell)] = parent
-                        counted[id(cell)] = cell
-                        if id(cell) not in barrier:
-                            following.append(cell)
+                    before = parents.setdefault(id(cell), parent)
+                    if id(cell) in counted or not kinds.of(types.CellType):
+                        continue
+                    counted[id(cell)] = cell
+                    if before is parent and id(cell) not in barrier:
+                        following.append(cell)
             else:
                 children = referents(parent)
             looked += len(children)
@@ -129,7 +131,7 @@ def parts_of(value: object) -> list[object]:  # noqa: PLR0911  # one rule for ea
     if cls is types.MethodType:
         return _method_parts(cast(types.MethodType, value))
     if cls is contextvars.Context:
-        return list(cast(contextvars.Context, value).values())
+        return _context_parts(cast(contextvars.Context, value))
     if is_one(cls, (functools.partial,)):
         function, arguments, keywords = partial_parts(value)
         own = {} if cls is functools.partial else own_dict(value) or {}
@@ -139,7 +141,7 @@ def parts_of(value: object) -> list[object]:  # noqa: PLR0911  # one rule for ea
         return gc.get_referents(viewed) if type(viewed) is dict else [viewed]
     if cls is LruCache:  # what it remembers is as far away as a module's globals
         return [(own_dict(value) or {}).get("__wrapped__")]
-    return _frozen_parts(value) if is_frozen(cls) else gc.get_referents(value)
+    return _frozen_parts(value) if is_frozen(cls) else _tool_parts(value)
 
 
 def rebound_cells(value: object) -> list[types.CellType]:
@@ -155,6 +157,20 @@ def rebound_cells(value: object) -> list[types.CellType]:
         for name, cell in zip(value.__code__.co_freevars, value.__closure__, strict=True)
         if name in rebound
     ]
+
+
+def _context_parts(context: contextvars.Context) -> list[object]:
+    """Return what a context has and the present one has not: that is there for any code.
+
+    A task has a copy of the context in which it was started, which is that of the application
+    where nothing else was set.
+    """
+    return [held for variable, held in context.items() if variable.get(None) is not held]
+
+
+def _tool_parts(tool: object) -> list[object]:
+    kept = TOOLS[".".join(class_name(type(tool)))]
+    return [held for name, held in (own_dict(tool) or {}).items() if name not in kept]
 
 
 def _function_parts(function: types.FunctionType) -> list[object]:

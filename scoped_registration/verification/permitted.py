@@ -12,7 +12,8 @@ import os
 import sys
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import islice
 from typing import cast
 
 from scoped_registration.verification.classes import (
@@ -21,6 +22,7 @@ from scoped_registration.verification.classes import (
     class_name,
     own_dict,
 )
+from scoped_registration.verification.constants import Content, constants, content_of
 from scoped_registration.verification.kinds import HOLLOW, SHAREABLE, Kinds
 from scoped_registration.verification.object_graph import Graph, walk
 
@@ -30,6 +32,9 @@ _ANNOTATIONS = "__annotations__"
 _MODULE = "__module__"
 _DECLARATIONS = 10_000
 """References to look at from the attributes of one function."""
+
+_AT_FIRST = 200
+"""Objects that are looked at first: if one of them is refused, no other is looked at."""
 
 
 # What a decorator wrote down is data: the closure of a function that it wrapped is not.
@@ -45,38 +50,60 @@ class Permitted:
         shareable: Tells of a class whether the framework makes its instances to be shared.
             Only one and the same instance in both products is excused, and what is below it;
             two distinct ones are walked. It is called once for each class.
+        own: Packages of the application, which are no library wherever they are installed.
     """
 
     def __init__(
-        self, shares: Iterable[object] = (), *, shareable: Callable[[type], bool] | None = None
+        self,
+        shares: Iterable[object] = (),
+        *,
+        shareable: Callable[[type], bool] | None = None,
+        own: Collection[str] = (),
     ) -> None:
+        self._own = own
         declared = tuple(shares)
         self.objects: dict[int, object] = {id(shared): shared for shared in declared}
+        # They are walked all the same: what they hold may change.
+        self._constants: dict[int, tuple[object, Content]] = {}
         self._declared = [question for shared in declared for question in _questions(shared)]
         self.kinds: Kinds = Kinds(self._is_declared, shareable)
 
     def refused(self, common: Iterable[object], graph: Graph) -> list[object]:
-        """Return those of some objects that two products must not have in common.
+        """Return the nearest of those objects that two products must not have in common.
 
         What turns out to belong to the source code or to the standard library is remembered:
         it is not walked again.
 
         Args:
-            common: Objects that both products reach.
+            common: Objects that both products reach, the nearest first. They may be very many:
+                where some are refused, the rest is not looked at.
             graph: The walk that met them.
         """
-        found = [value for value in common if not self._excuses(value)]
-        if found:
+        candidates = (value for value in common if not self._excuses(value))
+        at_once = _AT_FIRST
+        while found := list(islice(candidates, at_once)):
+            at_once *= 10
             self._learn(_declarations(found, graph))
-        found = [value for value in found if id(value) not in self.objects]
-        if found:
-            self._learn(_library_globals({id(value) for value in found}))
-        return [value for value in found if id(value) not in self.objects]
+            found = [value for value in found if id(value) not in self.objects]
+            for value, content in constants(found, graph, self.kinds, self._own):
+                self._constants[id(value)] = value, content
+            found = [value for value in found if id(value) not in self._constants]
+            if found:
+                self._learn(_library_globals({id(value) for value in found}))
+            found = [value for value in found if id(value) not in self.objects]
+            if found:
+                return found
+        return []
 
     def _learn(self, values: Iterable[object]) -> None:
         self.objects.update((id(value), value) for value in values)
 
     def _excuses(self, value: object) -> bool:
+        constant = self._constants.get(id(value))
+        if constant is not None:
+            if content_of(value, self.kinds) <= constant[1]:
+                return True
+            del self._constants[id(value)]  # somebody has put something else into it
         kind = self.kinds.of(type(value))
         return bool(kind & SHAREABLE or (kind & HOLLOW and _is_marker(value)))
 

@@ -25,24 +25,26 @@ What this cannot see:
 * a variable in a closure, unless a function that the product holds rebinds it: then it counts;
 * an object that has no attribute yet when the two are compared, of a class that shows none: no
   slot, no default, no method that sets one;
-* what the methods of a class have in their closures, and the attributes of functions;
+* what the methods of a class have in their closures, also of a class that is made for one
+  product, and the attributes of functions;
 * globals of the standard library, such as the shared generator of `random`; timeouts and
-  limits of httpx; the loggers of structlog and loguru with what is bound to them;
+  limits of httpx; loggers of structlog and loguru, and adapters, with what is bound to them;
+* what somebody changes in a constant of a library; see `constants`;
+* a value that the factory sets in a context variable of its own task, and that is read in a
+  task of the product: the context of the build has it, as it has those of the application;
 * what lies beyond the limit of a survey; `Survey.complete` says whether anything does.
 
-What it names although no principal may ever notice: mutable settings that a third-party
-library shares between its objects, a lock, and a value in the context variables of the whole
-application, where a product holds a task or a context, which copies them. They belong into
-``shares``.
+What it names although no principal may ever notice: mutable objects that a third-party library
+shares between its own and that are no constants, and a lock. They belong into ``shares``.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 
 import attrs
 
+from scoped_registration.verification.naming import Naming
 from scoped_registration.verification.object_graph import Graph, walk
 from scoped_registration.verification.paths import path_to, type_name
 from scoped_registration.verification.permitted import Permitted
@@ -52,13 +54,14 @@ __all__ = ["Permitted", "Shared", "Survey", "compare", "may_share", "survey"]
 LIMIT = 1_000_000
 """References that a survey looks at: half a second, and hardly any product has as many."""
 
-MOST = 20
+MOST = 4
 """Findings that a comparison names."""
 
-_LOOKED_AT = 500
+_LOOKED_AT = 100
 """Findings, the nearest ones, among which the topmost are looked for: there may be very many."""
 
-_LETTERS = 3
+_LOOKED_THROUGH = 100_000
+"""References to look at for that, below each of them."""
 
 
 @attrs.frozen
@@ -130,26 +133,18 @@ def compare(
         first: A product surveyed earlier. It may have changed since.
         second: The product that was just built.
         hidden: Texts that no path may show: the parts of both scopes and both thread ids.
-            A key or an attribute that holds one, in any case, is shown as dots; one or two
-            letters are looked for as a word, since nearly every name holds them.
+            See `Naming`.
         name: What to call the products; by default their class, spelt as a variable.
     """
     common = first.graph.counted.keys() & second.graph.counted.keys()
     if not common:
         return ()
     now = second.again(common)
-    found = _topmost(_refused(second, common, now)[:_LOOKED_AT], second)
+    found = _refused(second, common, now)[:_LOOKED_AT]
     if not found:
         return ()
-    texts = {text.casefold() for text in hidden} - {""}
-    words = {text for text in texts if len(text) < _LETTERS and text.isalpha()}
-
-    def hides(shown: str) -> bool:
-        folded = shown.casefold()
-        if any(text in folded for text in texts - words):
-            return True
-        return not words.isdisjoint(re.split(r"[\W\d_]+", folded))
-
+    found = _topmost(found, second)
+    naming = Naming(hidden)
     then = first.again(common)
     return tuple(
         Shared(
@@ -158,10 +153,10 @@ def compare(
                 (then if id(value) in then.counted else first.graph).parents,
                 first.root,
                 name,
-                hides,
+                naming,
             ),
-            path_to(value, now.parents, second.root, name, hides),
-            type_name(value),
+            path_to(value, now.parents, second.root, name, naming),
+            type_name(value, naming),
         )
         for value in found[:MOST]
     )
@@ -200,6 +195,8 @@ def _topmost(found: list[object], product: Survey) -> list[object]:
         for value in found:
             if id(value) not in covered:
                 kept.append(value)
-                walk(value, product.permitted.kinds, limit=product.limit, parents=covered)
+                if len(covered) < _LOOKED_THROUGH:
+                    limit = min(product.limit, _LOOKED_THROUGH)
+                    walk(value, product.permitted.kinds, limit=limit, parents=covered)
         found = kept[::-1]
     return found

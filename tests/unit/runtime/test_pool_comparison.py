@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import functools
 import gc
 import logging
@@ -372,6 +373,58 @@ async def test_p9_the_log_names_the_path_and_no_principal(
     for text in (str(hidden.value), told, caplog.text):
         assert not any(word in text for word in ("alice-7", "bob-8", "thread-a", "thread-b"))
     assert "keyed.of[...][...][0]" in str(hidden.value)
+
+
+async def test_p9_the_name_of_a_third_principal_is_not_told() -> None:
+    class Knowing:
+        """Has a copy of what is known of everybody."""
+
+        def __init__(self, everybody: dict[str, object]) -> None:
+            self.others = dict(everybody)
+
+    known: dict[str, object] = {"carol-9": Executor()}
+
+    def build(context: Context) -> Knowing:
+        return Knowing(known)
+
+    registration = registered(build)
+    await use(registration, "alice-7")
+    with pytest.raises(RegistrationError) as refusal:
+        await use(registration, "bob-8")
+    assert "knowing.others[...] (" in str(refusal.value)
+    assert "carol" not in str(refusal.value)
+
+
+async def test_p9_of_very_many_shared_objects_a_few_are_told_and_that_there_are_more() -> None:
+    corpus = [Executor() for _ in range(50)]
+    few = corpus[:3]
+    many = registered(lambda _: list(corpus))
+    three = registered(lambda _: list(few))
+    told: list[str] = []
+    for registration in (many, three):
+        await use(registration, "alice")
+        with pytest.raises(RegistrationError) as refusal:
+            await use(registration, "bob")
+        told.append(refusal.value.problem)
+    assert [text.count("list[") for text in told] == [3, 3]
+    assert [text.endswith("; and more") for text in told] == [True, False]
+
+
+async def test_p9_a_variable_of_the_whole_application_in_the_context_of_a_task_is_served() -> None:
+    whole: contextvars.ContextVar[object] = contextvars.ContextVar("whole")
+    started: list[asyncio.Task[None]] = []
+
+    class Working:
+        def __init__(self) -> None:
+            self.task = asyncio.create_task(asyncio.sleep(0))
+            started.append(self.task)
+
+    whole.set({"requests": []})
+    registration = registered(lambda _: Working())
+    for scope in ("alice", "bob", "carol"):
+        assert not await refused(registration, scope)
+    assert registration.statistics().live == len(started) == 3
+    await asyncio.gather(*started)
 
 
 async def test_p9_an_instance_too_large_to_be_compared_is_said_once(

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from scoped_registration.verification.shared_state import MOST
 from tests.unit.verification.support import Box, found, paths
 
 
@@ -118,5 +119,5 @@ def test_a_dispatcher_is_walked_to_its_end() -> None:
 def test_very_many_findings_are_told_by_the_nearest() -> None:
     corpus = [{"number": number} for number in range(5_000)]
     told = found(lambda: Box(own=list(corpus)))
-    assert len(told) == 20
+    assert len(told) == MOST
     assert all(shared.path_second.startswith("box.own[") for shared in told)

@@ -127,7 +127,7 @@ def _new(cls: type[Any]) -> object:
 HOLDERS: dict[str, tuple[Callable[[object], object], str]] = {
     "plain": (in_plain, "box.held.memory"),
     "list": (in_list, "box.held[0]"),
-    "dict": (in_dict, 'box.held["memory"]'),
+    "dict": (in_dict, "box.held[...]"),
     "set": (in_set, "box.held{...}"),
     "tuple": (in_tuple, "box.held[0]"),
     "slot": (in_slot, "box.held.memory"),

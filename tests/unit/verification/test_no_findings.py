@@ -31,7 +31,6 @@ import httpx
 import pydantic
 import pytest
 
-from scoped_registration import RegistrationBuilder, ScopeContext, ScopedFactory
 from scoped_registration.verification.permitted import Permitted
 from scoped_registration.verification.shared_state import compare, survey
 from tests.unit.verification.support import Box, found, paths
@@ -211,35 +210,6 @@ NOT_STATE: dict[str, object] = {
 }
 
 
-def of_library(module: str, name: str) -> object:
-    """Return an object with state whose class is called as one of a library's."""
-    made: Any = type(name, (Box,), {"__module__": module})
-    return made(core=["a"])
-
-
-LIBRARIES: dict[str, object] = {
-    "settings of clients": httpx.Timeout(5.0),
-    "more settings of clients": httpx.Limits(max_connections=5),
-    "logger of loguru": of_library("loguru._logger", "Logger"),
-    "logger of structlog": of_library("structlog._config", "BoundLoggerLazyProxy"),
-    "bound logger of structlog": of_library("structlog._base", "BoundLoggerBase"),
-}
-
-
-@pytest.mark.parametrize("case", LIBRARIES)
-def test_settings_and_loggers_of_libraries_do_not_count(case: str) -> None:
-    held = LIBRARIES[case]
-    assert not found(lambda: Box(held=held))
-    other = of_library("loguru._logger", "Other")
-    assert paths(lambda: Box(held=other)) == ["box.held"]
-
-
-def test_settings_are_known_whatever_a_library_calls_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    timeout = httpx.Timeout(5.0)
-    monkeypatch.setattr(httpx.Timeout, "__module__", "openai")
-    assert not found(lambda: Box(timeout=timeout))
-
-
 @pytest.mark.parametrize("case", [*IMMUTABLE, *NOT_STATE])
 def test_what_carries_nothing_does_not_count(case: str) -> None:
     held = {**IMMUTABLE, **NOT_STATE}[case]
@@ -402,40 +372,3 @@ def test_a_shareable_kind_is_excused_as_one_object_and_walked_as_two() -> None:
 )
 def test_products_of_their_own_share_nothing(make: Callable[[], object]) -> None:
     assert not found(make)
-
-
-class Waiting:
-    """A product with a task of its own."""
-
-    def __init__(self, context: ScopeContext[str]) -> None:
-        self.context = context
-        self.ended = asyncio.Event()
-        self.task = asyncio.create_task(self.run())
-        self.shared: object = None
-
-    async def run(self) -> None:
-        await self.ended.wait()
-
-
-async def test_a_task_does_not_lead_to_the_lease_that_it_is_built_for() -> None:
-    async def build(context: ScopeContext[str]) -> Waiting:
-        return Waiting(context)
-
-    def user() -> str:
-        raise AssertionError("no request asks who calls")
-
-    registration = RegistrationBuilder("chat").isolation(ScopedFactory(build, scope=user)).build()
-    permitted = Permitted()
-    async with (
-        registration.lease("alice", "1"),
-        registration.lease("bob", "1") as his,
-        registration.lease("carol", "1") as hers,
-    ):
-        assert not compare(survey(his, permitted), survey(hers, permitted), hidden=())
-        his.shared = hers.shared = asyncio.Event()
-        (shared,) = compare(survey(his, permitted), survey(hers, permitted), hidden=())
-        assert shared.path_second == "waiting.shared"
-        for each in (his, hers):
-            each.ended.set()
-            await each.task
-    await registration.aclose()

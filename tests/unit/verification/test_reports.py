@@ -6,6 +6,7 @@ import gc
 import sys
 import types
 import weakref
+from collections.abc import Iterator
 
 import pytest
 
@@ -56,25 +57,73 @@ def test_the_number_of_findings_is_bounded() -> None:
     assert len(paths(lambda: Box(all=list(many)))) == MOST
 
 
-@pytest.mark.parametrize("key", ["alice", "user:ALICE/1", "t-7", 42, 1427])
-def test_a_key_that_holds_a_principal_or_a_thread_is_not_shown(key: object) -> None:
+class Keyed:
+    """Names each of its parts in its own code."""
+
+    def __init__(self, part: object) -> None:
+        self.parts = {"support": {4200: {"first": part, "alice": [part]}}}
+
+
+def test_a_key_that_the_code_of_its_class_names_is_shown() -> None:
     session = Session()
-    (shared,) = found(lambda: {key: {"support": session}}, hidden=["Alice", "t-7", "42", ""])
-    assert shared.path_first == shared.path_second == 'dict[...]["support"]'
-    (shown,) = found(lambda: {key: {"support": session}}, hidden=["bob"])
-    assert str(key) in shown.path_second
+    (shared,) = found(lambda: Keyed(session))
+    assert shared.path_first == shared.path_second == 'keyed.parts["support"][4200]["first"]'
+    assert paths(lambda: Box(keyed=Keyed(session))) == ['box.keyed.parts["support"][4200]["first"]']
+
+
+@pytest.mark.parametrize("hidden", [["First"], ["4200", "first"], ["user:FIRST"]])
+def test_such_a_key_is_not_shown_where_it_holds_a_principal_or_a_thread(
+    hidden: list[str],
+) -> None:
+    session = Session()
+    (shared,) = found(lambda: Keyed(session), hidden=hidden)
+    holds_it = "user:FIRST" not in hidden
+    assert ('["first"]' in shared.path_second) is not holds_it
+    assert ("[4200]" in shared.path_second) is ("4200" not in hidden)
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["carol", "support", 7, b"carol", ("carol",), "a" * 81, 'a"b', "a\nb", 1 << 65, 1.5, None],
+)
+def test_a_key_that_may_be_data_is_not_shown_whoever_it_names(key: object) -> None:
+    """Neither product is carol's: a third principal's name is hidden too."""
+    session = Session()
+    peers = {key: session}
+    assert paths(lambda: dict(peers)) == ["dict[...]"]
+    assert paths(lambda: Box(peers=dict(peers))) == ["box.peers[...]"]
+    attributes = {f"{key}": session}
+    (path,) = paths(lambda: types.SimpleNamespace(**attributes))
+    assert path == "simple_namespace.__dict__[...]"
+
+
+def test_a_key_of_a_librarys_object_is_shown_where_it_is_a_name_in_source_code(
+    library: types.ModuleType,
+) -> None:
+    session = Session()
+    data = "".join(["ca", "rol"])  # as it arrives with a request
+
+    def make(key: str) -> object:
+        return library.Graph({key: session})
+
+    assert paths(lambda: make("support")) == ['graph.nodes["support"]']
+    assert paths(lambda: make(data)) == ["graph.nodes[...]"]
+    (shared,) = found(lambda: make("support"), hidden=["support"])
+    assert shared.path_second == "graph.nodes[...]"
+
+
+def test_the_name_of_a_class_that_holds_a_principal_is_not_shown() -> None:
+    made = type("ChatOfAlice", (Session,), {})()
+    (shared,) = found(lambda: Box(chat=made), hidden=["alice"])
+    assert shared.type_name == "?"
+    (root,) = found(lambda: made, hidden=["alice"])
+    assert root.path_second == "product"
 
 
 def test_an_attribute_that_holds_a_principal_is_not_shown() -> None:
     session = Session()
     (shared,) = found(lambda: Box(chat_of_alice=session), hidden=["alice"])
     assert shared.path_second == "box.<...>"
-
-
-@pytest.mark.parametrize("key", [b"alice", ("alice",), "a" * 81, 'a"b', "a\nb", 1 << 65, 1.5, None])
-def test_a_key_that_is_no_short_text_is_not_shown(key: object) -> None:
-    session = Session()
-    assert paths(lambda: {key: session}) == ["dict[...]"]
 
 
 def test_products_can_be_named() -> None:
@@ -125,6 +174,22 @@ def test_a_survey_ends_at_its_limit_and_says_so() -> None:
     cut = [survey([*many, shared], permitted, limit=1000) for _ in range(2)]
     assert not cut[0].complete
     assert not compare(*cut, hidden=())
+
+
+def test_what_comes_after_a_refused_object_is_not_looked_at() -> None:
+    many: list[object] = [Session() for _ in range(5_000)]
+    permitted = Permitted()
+    graph = survey(many, permitted).graph
+    looked_at: list[object] = []
+
+    def common() -> Iterator[object]:
+        for session in many:
+            looked_at.append(session)
+            yield session
+
+    refused = permitted.refused(common(), graph)
+    assert refused == looked_at
+    assert len(refused) < 500
 
 
 def test_a_global_of_the_users_own_module_counts_though_it_is_called_like_a_library() -> None:
