@@ -25,7 +25,8 @@ endef
 anew = $(shell .ci/setup-venv.sh --is-current $(1) || echo FORCE)
 
 without_frameworks = tests/unit tests/integrations/fastapi $(filter-out %agui.py %agui_refusals.py,\
-    $(wildcard tests/faults/test_http_*.py tests/faults/test_disconnect*.py tests/faults/test_signals*.py))
+    $(wildcard tests/faults/test_http_*.py tests/faults/test_disconnect*.py tests/faults/test_signals*.py)) \
+    $(wildcard tests/stores/test_*suite.py tests/stores/test_postgres_*.py tests/stores/test_redis_*.py)
 
 .PHONY: FORCE help demo test lint types mypy pyright pytest docs deletion bench faults oldest newest check-wheel clean
 
