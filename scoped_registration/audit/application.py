@@ -6,34 +6,31 @@ import sys
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import attrs
 
 from scoped_registration.audit.application_rules import (
     NEVER_ATTACHED,
-    REVIEW_OVERDUE,
     RUNNER_TWICE,
-    SEVERAL_WORKERS,
     SHARED_ENDPOINT,
     SINGLE_USER_APART,
     START_REFUSED,
-    UNBOUNDED,
 )
+from scoped_registration.audit.call_sites import call_sites, site_of
+from scoped_registration.audit.described import Circumstances
 from scoped_registration.audit.loading import Loaded
 from scoped_registration.audit.places import place_at
+from scoped_registration.audit.registered import Registered, registered
 from scoped_registration.audit.rules import Finding, Rule
 from scoped_registration.errors import ReasonCode, RegistrationError
-from scoped_registration.integrations.application import (
-    Application,
-    _holders,  # pyright: ignore[reportPrivateUsage]  # by which applications it is held
-)
+from scoped_registration.integrations.application import Application, is_attached
+from scoped_registration.integrations.deployment import check_deployment, is_per_process
 from scoped_registration.integrations.operations import (
     applications,
     check_operation,
     operations,
 )
-from scoped_registration.modes import PerThread, ScopedFactory
 from scoped_registration.registration import (
     PerThreadRegistration,
     Registration,
@@ -41,12 +38,14 @@ from scoped_registration.registration import (
     SingleUserRegistration,
 )
 
+if TYPE_CHECKING:
+    from scoped_registration.audit.endpoints import RawEndpoint
+
 # Any: registrations of targets of any type.
 
-__all__ = ["Audit"]
+__all__ = ["NOTHING", "Audit"]
 
-_BUILDING = (ScopedFactory.label, PerThread.label)
-_BOUNDS = ("max_instances", "max_per_scope", "idle_ttl")
+NOTHING = "nothing to audit: the application has no registration and no AG-UI endpoint"
 
 
 @attrs.frozen(kw_only=True)
@@ -66,10 +65,15 @@ class Audit:
     workers: int
 
     @property
-    def registrations(self) -> tuple[Registration[Any], ...]:
-        """What the application has registered, in the order of the names."""
-        attached = Application.of(self.loaded.app).registrations
-        return tuple(sorted(attached, key=lambda registration: registration.name))
+    def registrations(self) -> tuple[Registered, ...]:
+        """What the application and those mounted in it have registered."""
+        return registered(self.loaded)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know who sees no finding."""
+        is_empty = not self.registrations and not list(self._raw_endpoints())
+        return (NOTHING,) if is_empty else ()
 
     def findings(self) -> list[Finding]:
         """Return what is found, in the order of the places."""
@@ -80,31 +84,17 @@ class Audit:
             *self._beside_authentication(refusals),
             *self._never_attached(),
         ]
-        for registration in self.registrations:
-            found.extend(self._about(registration))
+        refused = {
+            error.registration for error in refusals if error.code is ReasonCode.STORE_PER_PROCESS
+        }
+        for it in self.registrations:
+            # Start-up has been told of the workers, and refuses them: that is said once.
+            workers = 1 if it.description.name in refused else self.workers
+            circumstances = Circumstances(today=self.today, workers=workers)
+            per_process = _is_per_process(it.registration)
+            for rule, message in circumstances.of(it.description, per_process=per_process):
+                found.append(self._finding(rule, it.registration, message))
         return sorted(found)
-
-    def _about(self, registration: Registration[Any]) -> Iterator[Finding]:
-        description = registration.describe()
-        options = description.options
-        given = description.acknowledgement
-        if given is not None and given.review_by is not None and given.overdue(self.today):
-            day = given.review_by.isoformat()
-            message = f"{given.owner} was to review what it shares by {day}"
-            yield self._finding(REVIEW_OVERDUE, registration, message)
-        # One principal has no share to divide: the library itself leaves that bound out.
-        has_shares = not isinstance(registration, PerThreadRegistration)
-        unbounded = [
-            name
-            for name in _BOUNDS
-            if options.get(name, 0) is None and (has_shares or name != "max_per_scope")
-        ]
-        if unbounded:
-            message = f"no bound: {', '.join(f'{name}=None' for name in unbounded)}"
-            yield self._finding(UNBOUNDED, registration, message)
-        if self.workers > 1 and description.mode in _BUILDING:
-            message = f"its instances live in memory, and there are {self.workers} workers"
-            yield self._finding(SEVERAL_WORKERS, registration, message)
 
     def _refusals(self) -> list[RegistrationError]:
         """Return what start-up refuses: it stops at the first of these."""
@@ -117,6 +107,7 @@ class Audit:
                 for inner in applications(app)
                 for operation in operations(inner)
             ),
+            *(lambda it=it: _check_workers(it) for it in self.registrations),
         ]
         for check in checks:
             try:
@@ -148,7 +139,7 @@ class Audit:
             for error in refusals
             if error.code is ReasonCode.SINGLE_USER_BEHIND_AUTHENTICATION
         }
-        for registration in self.registrations:
+        for registration in (it.registration for it in self.registrations):
             if (
                 isinstance(registration, SingleUserRegistration | PerThreadRegistration)
                 and registration.mode.owner is None
@@ -161,33 +152,50 @@ class Audit:
         values: list[object] = list(vars(self.loaded.module).values())
         named = {id(value): value for value in values if _is_registration(value)}
         for registration in named.values():
-            if registration not in _holders:
+            if not is_attached(registration):
                 yield self._finding(NEVER_ATTACHED, registration, "it is attached nowhere")
+        for it in self.registrations:
+            if not it.is_served:
+                message = (
+                    "it is attached to a mounted application alone, whose lifespan no server runs"
+                )
+                yield self._finding(NEVER_ATTACHED, it.registration, message)
 
-    def _endpoints(self) -> Iterator[Finding]:
+    def _raw_endpoints(self) -> Iterator[RawEndpoint]:
         if "agent_framework_ag_ui" not in sys.modules:
             return  # nobody can have added an endpoint of it
         # Only now: the framework is an optional dependency.
         from scoped_registration.audit import endpoints  # noqa: PLC0415
 
         endpoints.check_upstream()
-        place = place_at(self.loaded.declared_at, self.root)
+        yield from endpoints.raw_endpoints(self.loaded.app)
+
+    def _endpoints(self) -> Iterator[Finding]:
+        found = list(self._raw_endpoints())
+        if not found:
+            return
+        from scoped_registration.audit.endpoints import state_of  # noqa: PLC0415
+
+        sites = call_sites(self.root)
         running: dict[int, str] = {}
-        for registration in self.registrations:
+        for registration in (it.registration for it in self.registrations):
             if isinstance(registration, SingleUserRegistration | SharedRegistration):
-                state = endpoints.state_of(registration.mode.target)
+                state = state_of(registration.mode.target)
                 running[id(state)] = f"registration {registration.name!r}"
-        for endpoint in endpoints.raw_endpoints(self.loaded.app):
+        for endpoint in found:
+            where = f"POST {endpoint.path}"
+            site = site_of(endpoint.path, sites)
+            place = place_at(site.at if site else self.loaded.declared_at, self.root)
+            unknown = "" if site else " (this is the application: where it is added is not known)"
             shared = endpoint.shares()
             if shared is not None:
-                message = f"POST {endpoint.path} serves {shared} to every principal"
+                message = f"{where} serves {shared} to every principal{unknown}"
                 yield Finding(place, SHARED_ENDPOINT.id, message)
-            where = f"POST {endpoint.path}"
-            state = endpoints.state_of(endpoint.runner)
+            state = state_of(endpoint.runner)
             other = running.setdefault(id(state), where)
             if other is not where:
                 what = type(state).__qualname__
-                message = f"{where} runs the {what} that {other} runs too"
+                message = f"{where} runs the {what} that {other} runs too{unknown}"
                 yield Finding(place, RUNNER_TWICE.id, message)
 
     def _finding(self, rule: Rule, registration: Registration[Any], message: str) -> Finding:
@@ -197,3 +205,23 @@ class Audit:
 
 def _is_registration(value: object) -> TypeGuard[Registration[Any]]:
     return isinstance(value, Registration)
+
+
+def _check_workers(it: Registered) -> None:
+    """Refuse what start-up refuses for the workers that the application declares itself."""
+    if it.description.options.get("workers") == "many":
+        check_deployment(it.registration, "many")
+
+
+def _is_per_process(registration: Registration[Any]) -> bool:
+    """Say whether another worker would not see what this one keeps of a thread."""
+    if (
+        "agent_framework_ag_ui" in sys.modules
+        and isinstance(registration, SingleUserRegistration)
+        and registration.describe().path is not None
+    ):
+        from scoped_registration.audit.endpoints import is_plain_agent  # noqa: PLC0415
+
+        if is_plain_agent(registration.mode.target):
+            return False  # the framework makes its sessions for each run
+    return is_per_process(registration)

@@ -41,8 +41,8 @@ SINGLE_USER_APART = Rule(
 NEVER_ATTACHED = Rule(
     "SR205",
     "registration-never-attached",
-    "A registration was built and is attached to no application: no start-up check sees it, "
-    "and nothing closes its instances.",
+    "A registration was built and is attached to no application whose lifespan a server runs: "
+    "nothing closes its instances, and requests for them are refused.",
     "attach(app, registration), with the root application; or remove it.",
 )
 UNBOUNDED = Rule(
@@ -54,9 +54,10 @@ UNBOUNDED = Rule(
 SEVERAL_WORKERS = Rule(
     "SR207",
     "several-workers-with-state-in-memory",
-    "Several workers are declared, and instances live in the memory of one: a thread's next "
+    "Several workers are declared, and state lives in the memory of one: a thread's next "
     "request may reach a worker that knows nothing of it.",
-    "One worker, or a router in front that sends each thread to the same worker.",
+    ".persisted(store), with a store that workers share; one worker; or a router in front that "
+    "sends each thread to the same worker.",
 )
 START_REFUSED = Rule(
     "SR208",

@@ -7,15 +7,23 @@ from collections.abc import Iterator
 
 import attrs
 
-from scoped_registration.audit.factories import check_factory, is_builder
-from scoped_registration.audit.functions import argument
+from scoped_registration.audit.expressions import argument, through
+from scoped_registration.audit.factories import check_factory, is_builder, is_instance
+from scoped_registration.audit.faults import Place
 from scoped_registration.audit.names import Index, Scope
 from scoped_registration.audit.resolvers import check_resolver
-from scoped_registration.audit.rules import CACHED_STATE, SHARED_TARGET, Rule
+from scoped_registration.audit.rules import CACHED_STATE, NO_MODE, SHARED_TARGET, Rule
 from scoped_registration.audit.symbols import symbol
 from scoped_registration.audit.values import Kind, Reader
 
-__all__ = ["Hit", "check_module"]
+__all__ = ["CALLS", "Hit", "check_module"]
+
+CALLS = (
+    *(b"add_agent_framework_fastapi_endpoint", b"AgentFrameworkWorkflow", b"WorkflowState"),
+    *(b"ScopedFactory", b"per_thread", b"SingleUser", b"PersistentShared", b"per_run"),
+    b"isolation",
+)
+"""What is looked at; a file that names none of them holds nothing to find."""
 
 _SHARED_TARGETS = {
     Kind.WORKFLOW: "a Workflow",
@@ -23,6 +31,7 @@ _SHARED_TARGETS = {
     Kind.WORKFLOW_RUNNER: "an AgentFrameworkWorkflow of one workflow",
     Kind.AGENT_RUNNER: "an AgentFrameworkAgent of an agent that runs one workflow",
 }
+_REGISTERING = ("RegistrationBuilder", "AGUIEndpointBuilder")
 # The places of the endpoint function's parameters.
 _TARGET, _SNAPSHOT_SCOPE, _SCOPE, _SINGLE_USER = 1, 10, 17, 18
 
@@ -45,6 +54,8 @@ def check_module(tree: ast.Module) -> Iterator[Hit]:
         called = symbol(call.func, scope)
         if called is not None:
             yield from checks.of(called, call, scope)
+        elif isinstance(call.func, ast.Attribute) and call.func.attr == "isolation":
+            yield from checks.isolation(call.func.value, call, scope)
 
 
 class _Checks:
@@ -77,11 +88,29 @@ class _Checks:
             case _:
                 pass
 
+    def isolation(self, builder: ast.expr, call: ast.Call, scope: Scope) -> Iterator[Hit]:
+        """Yield what is wrong with the mode that a builder is given."""
+        begun, at = through(builder, scope)
+        name = symbol(begun.func, at) if isinstance(begun, ast.Call) else None
+        mode = argument(call, 0, "mode")
+        if name not in _REGISTERING or mode is None:
+            return
+        if is_instance(self._reader, mode, scope):
+            what = "an instance"
+        elif is_builder(self._reader, mode, scope):
+            what = "a builder"
+        elif not isinstance(mode, ast.Call) and self._reader.functions(mode, scope):
+            what = "a factory"
+        else:
+            return
+        yield Hit(NO_MODE, f"isolation() wants a mode, and is given {what}", mode, call)
+
     def _factory(
         self, given: ast.expr | None, call: ast.Call, scope: Scope, where: str
     ) -> Iterator[Hit]:
         if given is not None:
-            for rule, message in check_factory(self._reader, given, scope, where):
+            place = Place(where, argument(call, None, "shares"))
+            for rule, message in check_factory(self._reader, given, scope, place):
                 yield Hit(rule, message, given, call)
 
     def _resolver(

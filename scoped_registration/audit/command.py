@@ -11,6 +11,8 @@ from scoped_registration.audit.application import Audit
 from scoped_registration.audit.application_rules import AUDIT_RULES, MANIFEST_DIFFERS
 from scoped_registration.audit.inventory import difference, entry_of, written
 from scoped_registration.audit.loading import CannotAuditError, load
+from scoped_registration.audit.output import write
+from scoped_registration.audit.registered import registered
 from scoped_registration.audit.report import Format, render
 from scoped_registration.audit.rules import Finding, Place, Report, Unreadable
 from scoped_registration.audit.table import write_table
@@ -37,13 +39,13 @@ def run_manifest(target: str, *, is_factory: bool) -> int:
     except CannotAuditError as error:
         print(error, file=sys.stderr)
         return 2
-    application = Application.of(loaded.app)
     try:
-        application.check()
+        Application.of(loaded.app).check()
     except RegistrationError as error:
         print(f"{target} would not start: {error}", file=sys.stderr)
         return 1
-    print(written(manifest(entry_of(one, root) for one in application.registrations)), end="")
+    text = written(manifest(entry_of(one, root) for one in registered(loaded)))
+    write(text, sys.stdout)
     return 0
 
 
@@ -102,8 +104,9 @@ def run_audit(
         findings=tuple(findings),
         unreadable=(),
         registrations=len(entries),
+        notes=audit.notes,
     )
-    out.write(render(report, format))
+    write(render(report, format), out)
     return report.status
 
 
@@ -136,5 +139,5 @@ def _unreadable(path: PurePath, reason: str, format: Format, stream: TextIO) -> 
             unreadable=(Unreadable(path, reason),),
             registrations=0,
         )
-        stream.write(render(report, format))
+        write(render(report, format), stream)
     return 2

@@ -26,12 +26,9 @@ from scoped_registration.errors import ReasonCode, RegistrationError
 from scoped_registration.integrations.agent_framework.endpoint import Endpoint
 from scoped_registration.integrations.agent_framework.runners import served, threaded_factory_of
 from scoped_registration.integrations.agent_framework.targets import check_per_run
-from scoped_registration.integrations.operations import (
-    _each,  # pyright: ignore[reportPrivateUsage]  # routes, those of included routers too
-    applications,
-)
+from scoped_registration.integrations.operations import applications, each_route
 
-__all__ = ["RawEndpoint", "check_upstream", "raw_endpoints", "state_of"]
+__all__ = ["RawEndpoint", "check_upstream", "is_plain_agent", "raw_endpoints", "state_of"]
 
 _FUNCTION = "agent_endpoint"
 _RUNNER = "protocol_runner"
@@ -103,7 +100,7 @@ def raw_endpoints(app: FastAPI) -> Iterator[RawEndpoint]:
     """
     seen: set[int] = set()
     for inner in applications(app):
-        for route in _each(inner.routes):
+        for route in each_route(inner.routes):
             function = getattr(route, "endpoint", None)
             if not _is_upstream(function) or id(function) in seen:
                 continue
@@ -113,6 +110,15 @@ def raw_endpoints(app: FastAPI) -> Iterator[RawEndpoint]:
             if not isinstance(runner, Endpoint):
                 tells_apart = any(kept[name] is not None for name in _RESOLVERS)
                 yield RawEndpoint(path=route.path, runner=runner, tells_apart=tells_apart)
+
+
+def is_plain_agent(target: object) -> bool:
+    """Tell whether a target is an agent that keeps nothing between its runs."""
+    try:
+        check_per_run(target)
+    except RegistrationError:
+        return False
+    return True
 
 
 def state_of(target: object) -> object:

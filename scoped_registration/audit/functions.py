@@ -7,20 +7,18 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
+from scoped_registration.audit.expressions import (
+    DEEPEST,
+    argument,
+    begins_with,
+    own_nodes,
+    peel,
+)
 from scoped_registration.audit.names import Binding, Function, Index, Scope, self_of
 from scoped_registration.audit.symbols import symbol
 
-__all__ = [
-    "DEEPEST",
-    "STEPS",
-    "Callee",
-    "FunctionReader",
-    "argument",
-    "peel",
-    "symbol_of_decorator",
-]
+__all__ = ["STEPS", "Callee", "FunctionReader", "symbol_of_decorator"]
 
-DEEPEST = 12
 STEPS = 3000  # for one question: a file that is made to be slow gets no answer
 
 
@@ -65,54 +63,13 @@ class Callee:
         return next((value for arg, value in pairs if arg.arg == name), None)
 
 
-def argument(call: ast.Call, position: int | None, name: str) -> ast.expr | None:
-    """Return an argument of a call; None where it is not given or hidden by a star."""
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    given = call.args[: (position or 0) + 1]
-    if position is None or len(given) <= position:
-        return None
-    return None if any(isinstance(one, ast.Starred) for one in given) else given[position]
-
-
-def peel(expr: ast.expr, scope: Scope) -> Iterator[ast.expr]:
-    """Yield the expressions whose value an expression may have."""
-    stack = [expr]
-    while stack:
-        one = stack.pop()
-        match one:
-            case ast.Await() | ast.NamedExpr():
-                stack.append(one.value)
-            case ast.IfExp():
-                stack.extend((one.orelse, one.body))
-            case ast.BoolOp():
-                stack.extend(reversed(one.values))
-            case ast.Call() if symbol(one.func, scope) == "cast" and len(one.args) > 1:
-                stack.append(one.args[1])
-            case _:
-                yield one
-
-
-def through(expr: ast.expr, scope: Scope) -> tuple[ast.expr, Scope]:
-    """Follow a name that is bound once to the expression that it stands for."""
-    for _ in range(DEEPEST):
-        lives = scope.find(expr.id) if isinstance(expr, ast.Name) else None
-        if lives is None or len(lives[1]) != 1:
-            break
-        node = lives[1][0].node
-        if not isinstance(node, ast.expr):
-            break
-        expr, scope = node, lives[1][0].scope
-    return expr, scope
-
-
 class FunctionReader:
     """Answers questions about the functions and classes of one module."""
 
     def __init__(self, index: Index) -> None:
         self.index = index
         self._steps = 0
+        self._calls: dict[Scope, list[ast.Call]] | None = None
 
     def functions(self, expr: ast.expr, scope: Scope) -> list[Callee]:
         """Return the functions that an expression may stand for."""
@@ -198,12 +155,41 @@ class FunctionReader:
         around = callee.scope.parent or callee.scope
         names = [symbol_of_decorator(one, around) for one in callee.node.decorator_list]
         yields = "contextmanager" in names or "asynccontextmanager" in names
-        own = list(_own_nodes(callee.node))
+        own = list(own_nodes(callee.node))
         yields = yields or (is_dependency and any(isinstance(node, ast.Yield) for node in own))
         wanted = ast.Yield if yields else ast.Return
         for node in own:
             if isinstance(node, wanted) and node.value is not None:
                 yield node.value, callee.scope
+
+    def chain(self, call: ast.Call, scope: Scope) -> tuple[list[tuple[str, ast.Call]], ast.expr]:
+        """Return the methods that are called one on the other, the last first, and on what.
+
+        A method of a class of this file ends the chain: it is followed as a function is.
+        """
+        methods: list[tuple[str, ast.Call]] = []
+        inner: ast.expr = call
+        while (
+            isinstance(inner, ast.Call)
+            and isinstance(inner.func, ast.Attribute)
+            and symbol(inner.func, scope) is None
+            and not self.members(inner.func, scope)
+        ):
+            methods.append((inner.func.attr, inner))
+            inner = inner.func.value
+        return methods, inner
+
+    def calls_in(self, scope: Scope) -> list[ast.Call]:
+        """Return the calls that stand in a scope, without those of scopes inside it."""
+        if self._calls is None:
+            self._calls = {}
+            for call, at in self.index.calls:
+                self._calls.setdefault(at, []).append(call)
+        return self._calls.get(scope, [])
+
+    def calls_on(self, name: str, scope: Scope) -> list[ast.Call]:
+        """Return the calls of methods of what a name of a scope is bound to."""
+        return [call for call in self.calls_in(scope) if begins_with(call, name)]
 
     # Classes of this file, and their members.
 
@@ -230,6 +216,18 @@ class FunctionReader:
         of_instance = owner.attributes.get(expr.attr, []) if made else []
         return [*owner.names.get(expr.attr, []), *of_instance]
 
+    def property_of(self, expr: ast.Attribute, scope: Scope) -> Callee | None:
+        """Return the function of this file that an attribute calls; cached if it keeps."""
+        bindings = self.members(expr, scope)
+        node = bindings[0].node if len(bindings) == 1 else None
+        if not isinstance(node, ast.FunctionDef):
+            return None
+        names = [symbol_of_decorator(one, bindings[0].scope) for one in node.decorator_list]
+        if not names or not all(name in _PROPERTIES for name in names):
+            return None
+        cached = bool({"cache", "cached_property"} & set(names))
+        return Callee(node, self.index.scopes[node], cached=cached, is_method=True)
+
     def class_of(self, expr: ast.expr, scope: Scope) -> Scope | None:
         """Return the class of this file that an expression is."""
         lives = scope.find(expr.id) if isinstance(expr, ast.Name) else None
@@ -242,9 +240,16 @@ class FunctionReader:
         return self.index.scopes[node] if isinstance(node, ast.ClassDef) else None
 
 
-_BUILT_IN = {"classmethod", "staticmethod"}
-_KEEPS_THE_BODY = {*_BUILT_IN, "cache", "contextmanager", "asynccontextmanager", "override"}
-_OTHER_BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_BUILT_IN = {"classmethod", "property", "staticmethod"}
+_PROPERTIES = {"cache", "cached_property", "override", "property"}
+_KEEPS_THE_BODY = {
+    "classmethod",
+    "staticmethod",
+    "cache",
+    "contextmanager",
+    "asynccontextmanager",
+    "override",
+}
 
 
 def symbol_of_decorator(decorator: ast.expr, scope: Scope) -> str | None:
@@ -253,13 +258,3 @@ def symbol_of_decorator(decorator: ast.expr, scope: Scope) -> str | None:
     if isinstance(plain, ast.Name) and plain.id in _BUILT_IN and scope.find(plain.id) is None:
         return plain.id
     return symbol(plain, scope)
-
-
-def _own_nodes(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
-    """Yield what stands in the body of a function, without the functions and classes in it."""
-    stack: list[ast.AST] = list(reversed(function.body))
-    while stack:
-        node = stack.pop()
-        if not isinstance(node, _OTHER_BODIES):
-            yield node
-            stack.extend(reversed(list(ast.iter_child_nodes(node))))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from scoped_registration.audit.places import place_at, place_of
+from scoped_registration.audit.registered import Registered
 from scoped_registration.errors import describe_callable, source_of
 from scoped_registration.integrations.fastapi import resolver_of
 from scoped_registration.manifest import Json
@@ -24,9 +25,9 @@ from scoped_registration.registration import (
 __all__ = ["difference", "entry_of", "written"]
 
 
-def entry_of(registration: Registration[Any], root: Path) -> dict[str, Json]:
+def entry_of(it: Registered, root: Path) -> dict[str, Json]:
     """Return a registration as it stands in the manifest; files are named relative to a root."""
-    data = registration.describe().as_dict()
+    registration, data = it.registration, it.description.as_dict()
     place = place_at(registration.declared_at, root)
     entry: dict[str, Json] = {
         key: data[key] for key in ("name", "mode", "meaning", "path") if key in data

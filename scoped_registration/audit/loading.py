@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib
+import inspect
 import sys
 import traceback
 from pathlib import Path
@@ -44,7 +45,7 @@ def load(target: str, *, is_factory: bool, root: Path) -> Loaded:
     What the module prints goes to the standard error: the standard output is the command's.
 
     Args:
-        target: As for uvicorn; without ``:APP`` it is ``app``.
+        target: As for uvicorn; without ``:APP`` it is ``app``. ``MODULE:APP()`` calls it.
         is_factory: It is a function that returns the application.
         root: The directory to import from, besides those of the interpreter.
 
@@ -54,6 +55,8 @@ def load(target: str, *, is_factory: bool, root: Path) -> Loaded:
     """
     place, _, name = target.partition(":")
     name = name or "app"
+    if name.endswith("()"):
+        name, is_factory = name.removesuffix("()"), True
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))  # as uvicorn does
     with contextlib.redirect_stdout(sys.stderr):
@@ -67,7 +70,9 @@ def load(target: str, *, is_factory: bool, root: Path) -> Loaded:
             app = _called(target, app, root)
     if not isinstance(app, FastAPI):
         close_coroutine(app)
-        raise CannotAuditError(f"{target} is no FastAPI application")
+        may_return_one = callable(app) and not is_factory
+        hint = f": if it returns one, {place}:{name}() or --factory" if may_return_one else ""
+        raise CannotAuditError(f"{target} is no FastAPI application{hint}")
     return Loaded(app=app, module=module, declared_at=_place_of_name(module, name))
 
 
@@ -83,10 +88,22 @@ def _imported(target: str, place: str, root: Path) -> ModuleType:
 def _called(target: str, factory: object, root: Path) -> object:
     if not callable(factory):
         raise CannotAuditError(f"{target} cannot be loaded: it is not callable")
+    with contextlib.suppress(ValueError):  # of a function that has no signature to be read
+        if _wants_arguments(inspect.signature(factory)):
+            reason = "it wants arguments, and a server gives it none"
+            raise CannotAuditError(f"{target} cannot be loaded: {reason}")
     try:
         return factory()
     except (Exception, SystemExit) as error:
         raise CannotAuditError(f"{target} cannot be loaded: {_reason(error, root)}") from None
+
+
+def _wants_arguments(signature: inspect.Signature) -> bool:
+    try:
+        signature.bind()
+    except TypeError:
+        return True
+    return False
 
 
 def _reason(error: BaseException, root: Path) -> str:

@@ -84,11 +84,13 @@ class Index:
         self.calls: list[tuple[ast.Call, Scope]] = []
         stack: _Stack = [(tree, self.module)]
         pop, push = stack.pop, stack.append
-        fields_of, special, leaves = _FIELDS, _SPECIAL, _LEAVES
+        fields_of, special, leaves, calls = _FIELDS, _SPECIAL, _LEAVES, self.calls
         while stack:
             node, scope = pop()
             cls = node.__class__
-            if cls in special and self._see(node, scope, stack):
+            if isinstance(node, ast.Call):
+                calls.append((node, scope))
+            elif cls in special and self._see(node, scope, stack):
                 continue
             for field in fields_of[cls]:
                 value = getattr(node, field)
@@ -100,10 +102,8 @@ class Index:
                     push((value, scope))
 
     def _see(self, node: ast.AST, scope: Scope, stack: _Stack) -> bool:
-        """Note what a node calls or binds; return whether its children are seen to."""
+        """Note what a node binds; return whether its children are seen to."""
         match node:
-            case ast.Call():
-                self.calls.append((node, scope))
             case ast.Assign() | ast.AnnAssign() | ast.NamedExpr():
                 _read_assignment(node, scope)
             case ast.Import() | ast.ImportFrom():
@@ -171,7 +171,7 @@ for _constant in (ast.Constant, ast.MatchSingleton):
     _FIELDS[_constant] = ()  # their value is no node
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SPECIAL = {
-    *(ast.Call, ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Import, ast.ImportFrom),
+    *(ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Import, ast.ImportFrom),
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, *_COMPREHENSIONS),
     *(ast.Global, ast.Nonlocal, ast.For, ast.AsyncFor, ast.AugAssign, ast.comprehension),
     *(ast.withitem, ast.Delete, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping),

@@ -43,7 +43,7 @@ def _text(report: Report) -> str:
     counts = [_counted(len(report.findings), "finding"), f"{_counted(number, noun)} read"]
     if report.unreadable:
         counts.append(f"{len(report.unreadable)} unreadable")
-    return "\n".join([*lines, ", ".join(counts), ""])
+    return "\n".join([*lines, ", ".join(counts), *report.notes, ""])
 
 
 def _counted(number: int, noun: str) -> str:
@@ -59,10 +59,12 @@ def _read(report: Report) -> tuple[int, str]:
 def _json(report: Report) -> str:
     names = {rule.id: rule.name for rule in report.rules}
     number, noun = _read(report)
+    notes: dict[str, Json] = {"notes": [*report.notes]} if report.notes else {}
     return _dump(
         {
             "version": _JSON_VERSION,
             f"{noun}s": number,
+            **notes,
             "findings": [
                 {
                     "rule": finding.rule,
@@ -85,6 +87,8 @@ def _json(report: Report) -> str:
 
 def _sarif(report: Report) -> str:
     numbers = {rule.id: number for number, rule in enumerate(report.rules)}
+    notifications = [_notification(it) for it in report.unreadable]
+    notifications.extend({"level": "note", "message": {"text": note}} for note in report.notes)
     run: dict[str, Json] = {
         "tool": {
             "driver": {
@@ -97,7 +101,7 @@ def _sarif(report: Report) -> str:
         "invocations": [
             {
                 "executionSuccessful": not report.unreadable,
-                "toolExecutionNotifications": [_notification(it) for it in report.unreadable],
+                "toolExecutionNotifications": notifications,
             }
         ],
         "results": [_result(finding, numbers[finding.rule]) for finding in report.findings],

@@ -74,6 +74,7 @@ class Report:
         unreadable: In the order of their paths.
         files: How many files were read, by a scan.
         registrations: How many registrations an application has, by an audit.
+        notes: What a reader should know besides, from an audit.
     """
 
     rules: tuple[Rule, ...]
@@ -81,6 +82,7 @@ class Report:
     unreadable: tuple[Unreadable, ...]
     files: int = 0
     registrations: int | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def status(self) -> int:
@@ -144,6 +146,21 @@ INSTANCE_AS_FACTORY = Rule(
     "An instance is given where a factory is wanted.",
     "Pass the function that builds it, and do not call it.",
 )
+SHARED_PART = Rule(
+    "SR109",
+    "factory-shares-part",
+    "A factory makes something new around a part that exists outside it and keeps state: every "
+    "key gets that part.",
+    "Construct executors, sessions and inner workflows inside the factory; agents and chat "
+    "clients may exist outside it.",
+)
+NO_MODE = Rule(
+    "SR110",
+    "target-without-mode",
+    "A target or a factory is given to isolation(), where a mode is wanted that says who may "
+    "share it.",
+    "isolation(ScopedFactory(build_workflow, scope=current_user)), or another mode.",
+)
 NO_REASON = Rule(
     "SR901",
     "suppression-without-reason",
@@ -166,6 +183,8 @@ RULES = (
     CONSTANT_SCOPE,
     SCOPE_FROM_BODY,
     INSTANCE_AS_FACTORY,
+    SHARED_PART,
+    NO_MODE,
     NO_REASON,
     UNUSED_SUPPRESSION,
 )

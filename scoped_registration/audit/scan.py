@@ -13,7 +13,8 @@ from typing import TextIO
 
 import attrs
 
-from scoped_registration.audit.checks import Hit, check_module
+from scoped_registration.audit.checks import CALLS, Hit, check_module
+from scoped_registration.audit.output import write
 from scoped_registration.audit.report import Format, render
 from scoped_registration.audit.rules import (
     NO_REASON,
@@ -47,7 +48,7 @@ def run_scan(paths: Sequence[Path], format: Format = "text", stream: TextIO | No
         The others are scanned all the same.
     """
     report = scan(paths)
-    (stream or sys.stdout).write(render(report, format))
+    write(render(report, format), stream or sys.stdout)
     return report.status
 
 
@@ -91,7 +92,8 @@ def scan_source(source: bytes, path: Path) -> list[Finding]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the source, and no business of this command
             tree = ast.parse(source, filename=str(path))
-        hits = list(check_module(tree)) if any(one in source for one in MARKERS) else []
+        is_read = all(any(one in source for one in names) for names in (MARKERS, CALLS))
+        hits = list(check_module(tree)) if is_read else []
     except SyntaxError as error:
         line = f"line {error.lineno}: " if error.lineno else ""
         raise UnreadableSourceError(f"{line}{error.msg}") from error
@@ -151,12 +153,13 @@ class _Located:
         source = source.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
         self._text = source.decode(encoding)
+        self._is_marked = MARK in source  # to look for comments costs as much as to parse
         self._lines = self._text.split("\n")
         self._path = path
 
     def findings(self, hits: Iterable[Hit]) -> Iterator[Finding]:
         """Yield the findings that no suppression silences, and those about suppressions."""
-        comments = [_Spent(one) for one in suppressions(self._text)]
+        comments = [_Spent(one) for one in suppressions(self._text)] if self._is_marked else []
         for hit in hits:
             lines = range(hit.call.lineno, (hit.call.end_lineno or hit.call.lineno) + 1)
             silencing = [

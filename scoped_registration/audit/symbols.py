@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
 
 from scoped_registration.audit.names import Binding, Scope
 
-__all__ = ["MARKERS", "annotated_symbol", "symbol"]
+__all__ = ["MARKERS", "annotated_symbol", "core", "symbol"]
 
 MARKERS = (b"agent_framework", b"scoped_registration")
 """A file that holds neither names no package whose calls are looked at."""
@@ -14,7 +15,9 @@ MARKERS = (b"agent_framework", b"scoped_registration")
 _KNOWN: dict[str, frozenset[str]] = {
     "agent_framework": frozenset(
         {
-            *("Agent", "RawAgent", "AgentExecutor", "Workflow", "WorkflowAgent"),
+            *("Agent", "RawAgent", "AgentSession", "Workflow", "WorkflowAgent"),
+            *("AgentExecutor", "Executor", "FunctionExecutor", "WorkflowExecutor", "executor"),
+            *("Case", "Default"),
             *("WorkflowBuilder", "SequentialBuilder", "ConcurrentBuilder", "HandoffBuilder"),
             *("GroupChatBuilder", "MagenticBuilder", "workflow"),
             *("AgentFrameworkAgent", "AgentFrameworkWorkflow", "AGUIRequest"),
@@ -23,14 +26,20 @@ _KNOWN: dict[str, frozenset[str]] = {
     ),
     "agent_framework_hosting": frozenset({"WorkflowState"}),
     "scoped_registration": frozenset(
-        {"ScopedFactory", "SingleUser", "per_thread", "PersistentShared", "per_run"}
+        {
+            *("ScopedFactory", "SingleUser", "per_thread", "PersistentShared", "per_run"),
+            *("RegistrationBuilder", "AGUIEndpointBuilder"),
+        }
     ),
-    "functools": frozenset({"cache", "lru_cache", "partial"}),
+    "functools": frozenset({"cache", "cached_property", "lru_cache", "partial"}),
     "contextlib": frozenset({"asynccontextmanager", "contextmanager"}),
     "fastapi": frozenset({"Body", "Depends", "Form", "Request"}),
     "starlette": frozenset({"Request", "HTTPConnection"}),
     "pydantic": frozenset({"BaseModel"}),
-    "typing": frozenset({"Annotated", "Callable", "Type", "cast", "override"}),
+    "typing": frozenset(
+        {"Annotated", "Callable", "Optional", "Type", "TypedDict", "cast", "override"}
+    ),
+    "dataclasses": frozenset({"dataclass"}),
     "cachetools": frozenset({"cached"}),
     "aiocache": frozenset({"cached"}),
     "async_lru": frozenset({"alru_cache"}),
@@ -60,10 +69,27 @@ def symbol(expr: ast.AST | None, scope: Scope) -> str | None:
 
 
 def annotated_symbol(annotation: ast.expr | None, scope: Scope) -> str | None:
-    """Return the known class that an annotation names, in quotes or not."""
+    """Return the known class that an annotation names, in quotes or not, or None beside it."""
+    return symbol(core(annotation, scope), scope)
+
+
+def core(annotation: ast.expr | None, scope: Scope) -> ast.expr | None:
+    """Return an annotation without its quotes, and without the None that it allows."""
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        annotation = ast.Name(annotation.value, ast.Load())
-    return symbol(annotation, scope)
+        try:
+            annotation = ast.parse(annotation.value, mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+    if isinstance(annotation, ast.Subscript) and symbol(annotation.value, scope) == "Optional":
+        return core(annotation.slice, scope)
+    if isinstance(annotation, ast.BinOp):
+        sides = [it for it in (annotation.left, annotation.right) if not _is_none(it)]
+        return core(sides[0], scope) if len(sides) == 1 else None
+    return annotation
+
+
+def _is_none(annotation: ast.expr) -> bool:
+    return isinstance(annotation, ast.Constant) and annotation.value is None
 
 
 def _qualified(expr: ast.AST | None, scope: Scope, deepest: int) -> str | None:
@@ -105,6 +131,7 @@ def _of_bindings(bindings: list[Binding], deepest: int) -> str | None:
     return wholes[0] if len({_meant(whole) for whole in wholes}) == 1 else None
 
 
+@functools.lru_cache(maxsize=1024)  # a scan asks for the same few names again and again
 def _meant(whole: str | None) -> tuple[str, str]:
     root, _, rest = (whole or "").partition(".")
     return _SAME.get(root, root), rest.rpartition(".")[2]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from typing import TextIO
 
+from scoped_registration.audit.output import write
 from scoped_registration.manifest import Json
 
 __all__ = ["write_table"]
@@ -25,8 +26,8 @@ def write_table(entries: Iterable[dict[str, Json]], stream: TextIO) -> None:
         widths = [max(map(len, column)) for column in zip(_HEADS, *rows, strict=True)]
         for row in (_HEADS, *rows):
             cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-            stream.write("  ".join(cells).rstrip() + "\n")
-    stream.write("\n")
+            write("  ".join(cells).rstrip() + "\n", stream)
+    write("\n", stream)
 
 
 def _row(entry: dict[str, Json]) -> tuple[str, ...]:

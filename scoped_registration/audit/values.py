@@ -10,18 +10,12 @@ import ast
 from collections.abc import Iterable
 from enum import Enum, auto
 
-from scoped_registration.audit.functions import (
-    DEEPEST,
-    STEPS,
-    FunctionReader,
-    argument,
-    peel,
-    symbol_of_decorator,
-)
+from scoped_registration.audit.expressions import DEEPEST, argument, begins_with, peel
+from scoped_registration.audit.functions import STEPS, FunctionReader, symbol_of_decorator
 from scoped_registration.audit.names import Binding, Scope
 from scoped_registration.audit.symbols import annotated_symbol, symbol
 
-__all__ = ["Kind", "Kinds", "Reader"]
+__all__ = ["BUILDERS", "INSTANCES", "STATEFUL", "Kind", "Kinds", "Reader", "is_super_init"]
 
 
 class Kind(Enum):
@@ -36,10 +30,17 @@ class Kind(Enum):
     ORCHESTRATION = auto()  # a builder that wraps plain agents anew when it builds
     DEFINITION = auto()  # a functional workflow, of which build() makes a new one
     FUNCTIONAL = auto()
+    EXECUTOR = auto()  # a part of a workflow that keeps state
+    PLAIN_EXECUTOR = auto()  # one that has nothing to keep it in
+    SESSION = auto()
 
 
 Kinds = frozenset[Kind]
 _NOTHING: Kinds = frozenset()
+BUILDERS: Kinds = frozenset({Kind.BUILDER, Kind.ORCHESTRATION})
+INSTANCES: Kinds = frozenset(Kind) - BUILDERS - {Kind.DEFINITION}
+# What several products may hold: the framework makes the sessions of a plain agent per run.
+STATEFUL: Kinds = INSTANCES - {Kind.AGENT, Kind.PLAIN_EXECUTOR}
 _CALLED = {
     "Workflow": Kind.WORKFLOW,
     "WorkflowAgent": Kind.WORKFLOW_AGENT,
@@ -51,18 +52,37 @@ _CALLED = {
     "MagenticBuilder": Kind.ORCHESTRATION,
     "Agent": Kind.AGENT,
     "RawAgent": Kind.AGENT,
+    "AgentExecutor": Kind.EXECUTOR,
+    "WorkflowExecutor": Kind.EXECUTOR,
+    "FunctionExecutor": Kind.PLAIN_EXECUTOR,
+    "AgentSession": Kind.SESSION,
 }
 _ANNOTATED = {
     "Workflow": Kind.WORKFLOW,
     "WorkflowAgent": Kind.WORKFLOW_AGENT,
     "WorkflowBuilder": Kind.BUILDER,
+    "AgentExecutor": Kind.EXECUTOR,
+    "WorkflowExecutor": Kind.EXECUTOR,
+    "AgentSession": Kind.SESSION,
 }
+_SUBCLASSED = {
+    "Workflow": Kind.WORKFLOW,
+    "WorkflowAgent": Kind.WORKFLOW_AGENT,
+    "AgentExecutor": Kind.EXECUTOR,
+    "WorkflowExecutor": Kind.EXECUTOR,
+    "AgentSession": Kind.SESSION,
+}
+# What the decorators of the framework make of a function.
+_DECORATED = {"workflow": Kind.DEFINITION, "executor": Kind.PLAIN_EXECUTOR}
 _METHODS = {
     (Kind.BUILDER, "build"): Kind.WORKFLOW,
     (Kind.ORCHESTRATION, "build"): Kind.WORKFLOW,
     (Kind.DEFINITION, "build"): Kind.FUNCTIONAL,
     (Kind.WORKFLOW, "as_agent"): Kind.WORKFLOW_AGENT,
     (Kind.FUNCTIONAL, "as_agent"): Kind.WORKFLOW_AGENT,
+    (Kind.WORKFLOW_AGENT, "as_tool"): Kind.WORKFLOW_AGENT,
+    (Kind.AGENT, "create_session"): Kind.SESSION,
+    (Kind.AGENT, "get_session"): Kind.SESSION,
 }
 _FLUENT = (Kind.BUILDER, Kind.ORCHESTRATION)
 
@@ -83,7 +103,13 @@ class Reader(FunctionReader):
             match one:
                 case ast.Name():
                     lives = scope.find(one.id)
-                    found |= self._agreed(lives[1] if lives else (), deepest)
+                    # builder = builder.add_edge(...) does not change what it is.
+                    bindings = (
+                        [it for it in lives[1] if not begins_with(it.node, one.id)]
+                        if (lives)
+                        else []
+                    )
+                    found |= self._agreed(bindings, deepest)
                 case ast.Attribute():
                     found |= self._agreed(self.members(one, scope), deepest)
                 case ast.Call():
@@ -107,8 +133,8 @@ class Reader(FunctionReader):
     def _kinds_of_binding(self, binding: Binding, deepest: int) -> Kinds:
         node, scope = binding.node, binding.scope
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            decorated = [symbol_of_decorator(one, scope) for one in node.decorator_list]
-            return frozenset({Kind.DEFINITION}) if "workflow" in decorated else _NOTHING
+            names = [symbol_of_decorator(one, scope) for one in node.decorator_list]
+            return frozenset(_DECORATED[name] for name in names if name in _DECORATED)
         kinds = self._kinds(node, scope, deepest - 1)
         if not kinds and binding.annotation is not None:
             kind = _ANNOTATED.get(annotated_symbol(binding.annotation, scope) or "")
@@ -116,21 +142,14 @@ class Reader(FunctionReader):
         return kinds
 
     def _kinds_of_call(self, call: ast.Call, scope: Scope, deepest: int) -> Kinds:
-        methods: list[str] = []
-        inner: ast.expr = call
-        # A chain of calls may be long: down to what it begins with, and up again.
-        while (
-            isinstance(inner, ast.Call)
-            and isinstance(inner.func, ast.Attribute)
-            and symbol(inner.func, scope) is None
-        ):
-            methods.append(inner.func.attr)
-            inner = inner.func.value
+        methods, inner = self.chain(call, scope)
         if isinstance(inner, ast.Call):
             kinds = self._kinds_of_plain_call(inner, scope, deepest)
+            if not kinds and inner is not call:
+                kinds = self._kinds_of_product(inner, scope, deepest)
         else:
             kinds = self._kinds(inner, scope, deepest - 1)
-        for method in reversed(methods):
+        for method, _ in reversed(methods):
             kinds = frozenset(
                 after
                 for kind in kinds
@@ -159,15 +178,18 @@ class Reader(FunctionReader):
         """Return the kinds of an instance of a class of this file."""
         assert isinstance(made.node, ast.ClassDef)  # noqa: S101  # as `_class_of` says
         bases = [symbol(base, made.parent or made) for base in made.node.bases]
-        if "Workflow" in bases or "WorkflowAgent" in bases:
-            return frozenset({Kind.WORKFLOW if "Workflow" in bases else Kind.WORKFLOW_AGENT})
+        for base in bases:
+            if base in _SUBCLASSED:
+                return frozenset({_SUBCLASSED[base]})
+            if base == "Executor":
+                return frozenset({Kind.EXECUTOR if _keeps(made) else Kind.PLAIN_EXECUTOR})
         if "AgentFrameworkWorkflow" not in bases:
             return _NOTHING
         own = made.names.get("__init__")
         if own is None:
             return self.runner(call, scope, deepest)
         inner = self.index.scopes.get(own[0].node) if own[0].node is not None else None
-        handed_on = [one for one, at in self.index.calls if at is inner and _is_super_init(one)]
+        handed_on = [one for one, at in self.index.calls if at is inner and is_super_init(one)]
         if inner is None or len(handed_on) != 1:
             return _NOTHING
         return self.runner(handed_on[0], inner, deepest)
@@ -188,7 +210,17 @@ class Reader(FunctionReader):
         return frozenset(found)
 
 
-def _is_super_init(call: ast.Call) -> bool:
+def _keeps(made: Scope) -> bool:
+    """Say whether a class gives its objects attributes of their own, or one for all of them."""
+    return bool(made.attributes) or any(
+        isinstance(binding.node, ast.expr) and not isinstance(binding.node, ast.Constant)
+        for bindings in made.names.values()
+        for binding in bindings
+    )
+
+
+def is_super_init(call: ast.Call) -> bool:
+    """Say whether a call hands arguments on to the class below."""
     function = call.func
     return (
         isinstance(function, ast.Attribute)

@@ -40,7 +40,7 @@ from scoped_registration.runtime.report import log
 
 # Any: an application holds registrations of targets of any type, and ASGI scopes are untyped.
 
-__all__ = ["Application", "check_operation", "operations"]
+__all__ = ["Application", "check_operation", "is_attached", "operations"]
 
 _STATE = "scoped_registration"
 
@@ -265,6 +265,11 @@ async def _shut_down(registration: Registration[Any]) -> None:
     # Each closing that failed was logged and counted when it failed.
     with contextlib.suppress(ExceptionGroup):
         await registration.shutdown()
+
+
+def is_attached(registration: Registration[Any]) -> bool:
+    """Tell whether a registration is attached to an application that still exists."""
+    return bool(_holders.get(registration))
 
 
 def check_application(app: FastAPI) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Any: an operation uses registrations of targets of any type.
 
-__all__ = ["Operation", "applications", "check_operation", "check_type", "operations"]
+__all__ = ["Operation", "applications", "check_operation", "check_type", "each_route", "operations"]
 
 
 @attrs.frozen
@@ -44,7 +44,7 @@ def applications(app: FastAPI) -> Iterator[FastAPI]:
 
 
 def _mounted(routes: Iterable[BaseRoute]) -> Iterator[FastAPI]:
-    for route in _each(routes):
+    for route in each_route(routes):
         inner = getattr(route, "app", None)
         while inner is not None and not hasattr(inner, "routes"):  # a middleware around it
             inner = getattr(inner, "app", None)
@@ -54,7 +54,7 @@ def _mounted(routes: Iterable[BaseRoute]) -> Iterator[FastAPI]:
             yield from _mounted(inner.routes)
 
 
-def _each(routes: Iterable[BaseRoute]) -> Iterator[Any]:
+def each_route(routes: Iterable[BaseRoute]) -> Iterator[Any]:
     """Return routes, those of included routers with all that their inclusion adds."""
     # FastAPI 0.138 and newer keep included routers apart until this function joins them.
     contexts = getattr(fastapi.routing, "iter_route_contexts", None)
@@ -65,7 +65,7 @@ def _each(routes: Iterable[BaseRoute]) -> Iterator[Any]:
 
 def operations(app: FastAPI) -> Iterator[Operation]:
     """Return the operations of an application, those of its routers included."""
-    for route in _each(app.routes):
+    for route in each_route(app.routes):
         dependant = getattr(route, "dependant", None)
         path = getattr(route, "path_format", None)
         if dependant is None or not isinstance(path, str):

@@ -24,6 +24,8 @@ class State(Protocol):
 
     version: int | None
     """Of the document that the instance agrees with; None if it is not known to."""
+    writer: str | None
+    """Who committed it: an engine that has lost its documents counts anew."""
 
     async def load(self, document: bytes | None) -> None:
         """Bring a new instance up to date; None if nothing was committed.
@@ -99,7 +101,7 @@ async def _update(lease: Lease[T], target: T, key: str, own: Persistence) -> Hol
         policy=own.policy,
         registration=own.registration,
     )
-    if state.version == turn.version:
+    if (state.version, state.writer) == (turn.version, turn.writer):
         return Hold(lease, target, state, turn)
     try:
         if state.version is not None:
@@ -107,7 +109,7 @@ async def _update(lease: Lease[T], target: T, key: str, own: Persistence) -> Hol
             await turn.give_up()
             return None
         await state.load(turn.document)
-        state.version = turn.version
+        state.version, state.writer = turn.version, turn.writer
     except BaseException:
         lease.retire()  # it may have been restored in part
         await turn.give_up()
@@ -137,6 +139,7 @@ class Hold(Generic[T]):
             await self.turn.give_up()
         else:
             state.version = await self.turn.commit(document, release=True)
+            state.writer = self.turn.writer
         self._committed = True
 
     async def end(self) -> None:

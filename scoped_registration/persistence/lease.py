@@ -26,6 +26,7 @@ class CodecState(Generic[T]):
 
     def __init__(self, target: T, codec: TargetCodec[T], registration: str) -> None:
         self.version: int | None = None
+        self.writer: str | None = None
         self._target = target
         self._codec = codec
         self._registration = registration

@@ -64,6 +64,11 @@ class Turn:
         """The version of the last commit; 0 if there was none."""
         return self._lease.version
 
+    @property
+    def writer(self) -> str | None:
+        """Who made that commit."""
+        return self._lease.writer
+
     def when_lost(self, callback: Callable[[], object]) -> None:
         """Have something called as soon as the thread is another's: the run has to end."""
         self._when_lost = callback
@@ -90,7 +95,9 @@ class Turn:
         except LeaseLostError:
             self._lose()
             raise
-        self._lease = attrs.evolve(self._lease, version=version, document=None)
+        self._lease = attrs.evolve(
+            self._lease, version=version, writer=self._lease.owner, document=None
+        )
         if release:
             self._renewal.cancel()
         return version

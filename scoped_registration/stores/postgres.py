@@ -9,25 +9,22 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg import errors
-from psycopg.conninfo import conninfo_to_dict
 from typing_extensions import override
 
 from scoped_registration.errors import ReasonCode, RegistrationError
 from scoped_registration.stores.calls import PerLoop, check_limit, to_its_end
 from scoped_registration.stores.deadline import check_timeout
 from scoped_registration.stores.postgres_connections import (
-    ENGINE,
     Connection,
     PostgresConnections,
-    TimeIsUpError,
 )
+from scoped_registration.stores.postgres_refusals import check_conninfo, not_ready, refusal_of
 from scoped_registration.stores.postgres_sql import VERSION, Statements
 from scoped_registration.stores.protocol import (
     Stored,
     StoreLease,
     lease_lost,
     store_busy,
-    store_unavailable,
 )
 
 __all__ = ["PostgresStore"]
@@ -36,8 +33,6 @@ T = TypeVar("T")
 
 _LOCK = 0x5C09ED  # any number: whoever creates tables waits for others who do
 _PREFIX = re.compile(r"[a-z_][a-z0-9_]{0,39}")
-_MISSING = (errors.UndefinedTable, errors.UndefinedColumn, errors.InvalidSchemaName)
-_POOLED = (errors.InvalidSqlStatementName, errors.DuplicatePreparedStatement)
 
 
 class PostgresStore:
@@ -83,7 +78,7 @@ class PostgresStore:
                 "table_prefix is no name of at most 40 lower-case letters, digits and '_'",
                 instead="table_prefix='scoped_registration'",
             )
-        _check_conninfo(conninfo)
+        check_conninfo(conninfo)
         self._prefix = table_prefix
         self._creates = create_schema
         self._say = Statements.of(table_prefix)
@@ -134,9 +129,11 @@ class PostgresStore:
                 row = await _row(connection, self._say.acquire, values)
                 if row is None:
                     return None
-                version, written, document = row
-                if document is not None or not written or version == if_version:
-                    return StoreLease(key=key, owner=owner, version=version, document=document)
+                version, writer, document = row
+                if document is not None or writer is None or version == if_version:
+                    return StoreLease(
+                        key=key, owner=owner, version=version, writer=writer, document=document
+                    )
 
         return await self._run(acquire)
 
@@ -215,10 +212,10 @@ class PostgresStore:
     async def _check(self, connection: Connection) -> None:
         row = await _row(connection, self._say.version)
         if row is None or row[0] is None:
-            raise _not_ready("its tables are missing")
+            raise not_ready("its tables are missing")
         version: object = row[0]
         if version != VERSION:
-            raise _not_ready(
+            raise not_ready(
                 f"its tables have version {version!r}, and this release of scoped_registration "
                 f"uses {VERSION}; nothing was changed",
                 instead="use the release that made them, or another table_prefix",
@@ -257,7 +254,7 @@ class PostgresStore:
         if error is None:
             return done.result()
         # Raised here, not where it was caught: the driver's error is then no part of it.
-        raise _refusal(error)
+        raise refusal_of(error)
 
 
 async def _row(
@@ -266,40 +263,3 @@ async def _row(
     # In the binary format a document is not written out in hexadecimal digits.
     cursor = await connection.execute(query, values, binary=True)
     return await cursor.fetchone()
-
-
-def _check_conninfo(conninfo: str) -> None:
-    try:
-        conninfo_to_dict(conninfo)
-    except psycopg.Error:
-        pass  # its text may hold a password
-    else:
-        return
-    raise RegistrationError(
-        ReasonCode.OPTION_INVALID,
-        "the conninfo of a PostgresStore is neither a connection string nor a URL of libpq",
-        instead="PostgresStore('postgresql://user:password@host:5432/database')",
-    )
-
-
-def _refusal(error: BaseException) -> BaseException:
-    """Return what the caller is told, without the driver's text."""
-    if isinstance(error, TimeIsUpError):
-        return store_unavailable(ENGINE)
-    if isinstance(error, _MISSING):
-        return _not_ready("its tables are missing")
-    if isinstance(error, _POOLED):
-        return _not_ready(
-            "a pooler between it and the server keeps no prepared statements",
-            instead="PostgresStore(..., prepared_statements=False)",
-        )
-    return store_unavailable(ENGINE, error) if isinstance(error, psycopg.Error) else error
-
-
-def _not_ready(problem: str, *, instead: str | None = None) -> RegistrationError:
-    return RegistrationError(
-        ReasonCode.STORE_NOT_READY,
-        f"the {ENGINE} store is not ready: {problem}",
-        instead=instead
-        or "await store.create_schema() once, or PostgresStore(..., create_schema=True)",
-    )

@@ -55,7 +55,7 @@ WITH taken AS (
     WHERE held.owner IS NULL OR held.owner = excluded.owner OR held.expires <= clock_timestamp()
     RETURNING key, version, writer
 )
-SELECT taken.version, taken.writer IS NOT NULL, found.document
+SELECT taken.version, taken.writer, found.document
 FROM taken LEFT JOIN {document} AS found
     ON found.key = taken.key
     AND found.version = taken.version

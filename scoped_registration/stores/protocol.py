@@ -47,6 +47,8 @@ class StoreLease:
         key: The `ScopeContext.storage_key` of a thread.
         owner: The random id of this holder.
         version: The version that the next commit replaces; 0 if there is none.
+        writer: The owner who committed that version. An engine that has lost its documents
+            counts anew: equal versions of two writers are different documents.
         document: What was committed last; None if there is nothing, or if the caller's
             `if_version` is current.
     """
@@ -54,6 +56,7 @@ class StoreLease:
     key: str
     owner: str
     version: int
+    writer: str | None = attrs.field(default=None, eq=False, repr=False)
     document: bytes | None = attrs.field(default=None, repr=False)
 
 

@@ -126,12 +126,13 @@ class RedisStore:
         row = await self._script(ACQUIRE, key, owner, _milliseconds(ttl), known)
         if row is None:
             return None
-        version, *document = row
+        version, *rest = row
         return StoreLease(
             key=key,
             owner=owner,
             version=int(version),
-            document=document[0] if document else None,
+            writer=rest[0].decode() if rest else None,
+            document=rest[1] if len(rest) > 1 else None,
         )
 
     async def renew(self, lease: StoreLease, *, ttl: float) -> bool:

@@ -38,7 +38,8 @@ local function lease(ttl)
 end
 """
 
-# Owner, milliseconds, known version: the version, and the document if it is another one.
+# Owner, milliseconds, known version: the version, its writer, and the document if it is another
+# one.
 ACQUIRE = Script(
     _STATE
     + """
@@ -46,9 +47,9 @@ if leased and owner ~= ARGV[1] then return false end
 redis.call('HSET', KEYS[1], 'owner', ARGV[1])
 lease(ARGV[2])
 if writer and version ~= ARGV[3] then
-    return {version, redis.call('HGET', KEYS[1], 'document')}
+    return {version, writer, redis.call('HGET', KEYS[1], 'document')}
 end
-return {version or '0'}
+return {version or '0', writer}
 """
 )
 

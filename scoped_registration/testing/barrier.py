@@ -1,13 +1,14 @@
-"""Requests that overlap on purpose: each waits, wherever it can be held, for all the others."""
+"""Requests that are held: some so that they overlap, one so that another comes meanwhile."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from enum import StrEnum
+from typing import Protocol
 
 import anyio
 
-__all__ = ["Barrier", "Point"]
+__all__ = ["Barrier", "Gate", "Holds", "Point"]
 
 
 class Point(StrEnum):
@@ -17,6 +18,19 @@ class Point(StrEnum):
     MODEL = "at the model"
     START = "starting to answer"
     ANSWER = "answering"
+    END = "at the end of its answer"
+
+
+class Holds(Protocol):
+    """What holds requests."""
+
+    async def hold(self, who: Hashable, point: Point) -> None:
+        """Keep a request waiting, or do not."""
+        ...
+
+    def leave(self, who: Hashable) -> None:
+        """Tell that a request has ended."""
+        ...
 
 
 class Barrier:
@@ -58,8 +72,9 @@ class Barrier:
 
     def together(self) -> tuple[int, Point]:
         """Return how many were held at once: at the model, or answering where it was not seen."""
-        point = Point.MODEL if self._together[Point.MODEL] else Point.ANSWER
-        return self._together[point], point
+        if self._together[Point.MODEL]:
+            return self._together[Point.MODEL], Point.MODEL
+        return max(self._together[Point.ANSWER], self._together[Point.END]), Point.ANSWER
 
     def _go_on_if_complete(self) -> None:
         if len(self._held) == len(self._running):
@@ -69,3 +84,45 @@ class Barrier:
         self._held.clear()
         self._opening.set()
         self._opening = anyio.Event()
+
+
+class Gate:
+    """Holds one request, where the application works on it, until it is told to let go.
+
+    Args:
+        who: The request.
+        at: Where it is held. In its answer, that is after a first part and before the last
+            one: a handler that has returned holds nothing of the application.
+    """
+
+    def __init__(self, who: Hashable, at: Point) -> None:
+        self.held = False
+        self._who = who
+        self._at = at
+        self._parts = 0
+        self._settled = anyio.Event()
+        self._opening = anyio.Event()
+
+    async def hold(self, who: Hashable, point: Point) -> None:
+        """Wait until the gate opens."""
+        if who != self._who or point is not self._at or self._opening.is_set():
+            return
+        self._parts += 1
+        if point is Point.ANSWER and self._parts == 1:
+            return
+        self.held = True
+        self._settled.set()
+        await self._opening.wait()
+
+    def leave(self, who: Hashable) -> None:
+        """Tell that a request has ended."""
+        if who == self._who:
+            self._settled.set()
+
+    async def settled(self) -> None:
+        """Wait until the request is held, or has ended."""
+        await self._settled.wait()
+
+    def open(self) -> None:
+        """Let the request go on."""
+        self._opening.set()

@@ -8,12 +8,16 @@ import attrs
 from typing_extensions import override
 
 __all__ = [
+    "Blocked",
     "Control",
     "Failure",
     "Foreign",
+    "Meanwhile",
     "Overlap",
     "Phase",
     "Place",
+    "Questions",
+    "Repetition",
     "Seat",
     "Sighting",
     "Verdict",
@@ -24,8 +28,9 @@ class Verdict(StrEnum):
     """What a probe says.
 
     Attributes:
-        ISOLATED: Nobody saw another's text, and every control held.
-        LEAK: Somebody saw another's text.
+        ISOLATED: Nobody saw another's text or got at what is another's, nobody was refused
+            because of another, and every control held.
+        LEAK: Somebody saw, got or was.
         INCONCLUSIVE: Nobody did, but a control failed: it might not have been seen.
 
     Example:
@@ -40,13 +45,30 @@ class Verdict(StrEnum):
 
 
 class Place(StrEnum):
-    """Where a text was seen."""
+    """Where a text was seen, or what else was another's.
+
+    Attributes:
+        MODEL_INPUT: A text in a call of the model.
+        PROVIDER_CONVERSATION: A text that the provider keeps under the conversation id with
+            which the model was called.
+        OUTPUT: A text in an answer, its headers included.
+        SNAPSHOT: A text in a stored snapshot.
+        CHECKPOINT: A text in a stored checkpoint.
+        SESSION: The object that keeps the conversation of a call of the model.
+        SESSION_ID: That object's id.
+        ORIGIN: A message in a call of the model that names a session as its origin.
+        QUESTION: A question to a person, which its owner could not answer any more.
+    """
 
     MODEL_INPUT = "model input"
     PROVIDER_CONVERSATION = "provider conversation"
     OUTPUT = "output"
     SNAPSHOT = "snapshot"
     CHECKPOINT = "checkpoint"
+    SESSION = "session"
+    SESSION_ID = "session id"
+    ORIGIN = "origin of a message"
+    QUESTION = "open question"
 
 
 class Phase(StrEnum):
@@ -54,9 +76,12 @@ class Phase(StrEnum):
 
     FIRST = "first turn"
     FOREIGN = "another's thread"
+    REPLAY = "another's message id"
     SECOND = "second turn"
     OVERLAP = "overlapping turn"
+    MEANWHILE = "turn while another's is under way"
     LAST = "turn after the overlap"
+    QUESTION = "turn while a question is open"
 
 
 class Control(StrEnum):
@@ -69,6 +94,8 @@ class Control(StrEnum):
     OWN_TEXT = "own text arrives"
     CONTINUITY = "the turn before is remembered"
     OWN_SNAPSHOT = "the own thread can be read"
+    ORIGINS = "each origin is a session that was seen"
+    QUESTION = "a question is open, and its owner can answer it"
 
 
 @attrs.frozen
@@ -91,12 +118,12 @@ class Seat:
 
 @attrs.frozen(order=False)
 class Sighting:
-    """One principal saw a text of another, or of another thread.
+    """One principal saw a text of another, or of another thread, or got at what is theirs.
 
     Attributes:
         seer: Whose request or record it was.
-        owner: Who had sent the text.
-        place: Where it was seen.
+        owner: Who had sent the text, or had the thing first.
+        place: Where the text was seen, or what else it was.
         phase: The phase of the seer's request.
         times: How often.
     """
@@ -104,6 +131,45 @@ class Sighting:
     seer: Seat
     owner: Seat
     place: Place
+    phase: Phase
+    times: int
+
+
+@attrs.frozen
+class Blocked:
+    """One principal was refused because of another, or of another thread.
+
+    What it asked is served at any other time.
+
+    Attributes:
+        seat: Who was refused.
+        by: Whose request was under way then, or to whom a question was open.
+        phase: Which of both: `MEANWHILE` or `QUESTION`.
+        why: How it was refused.
+    """
+
+    seat: Seat
+    by: Seat
+    phase: Phase
+    why: str
+
+    @override
+    def __str__(self) -> str:
+        then = "a question to {} was open" if self.phase is Phase.QUESTION else "{} was under way"
+        return f"{self.seat} was refused while {then.format(self.by)}: {self.why}"
+
+
+@attrs.frozen
+class Repetition:
+    """A text of one's own stood more than once in one call of the model. It is no leak.
+
+    Attributes:
+        seat: Whose call it was.
+        phase: The phase of the call.
+        times: In how many calls.
+    """
+
+    seat: Seat
     phase: Phase
     times: int
 
@@ -158,3 +224,43 @@ class Foreign:
 
     asked: int
     served: int
+
+
+@attrs.frozen
+class Meanwhile:
+    """How requests were answered while another principal's request was under way.
+
+    Attributes:
+        asked: How many requests were to be held under way.
+        held: How many of them the application let be held, in its model or in its answer.
+        waited: For how many of these the other request got no answer until they went on.
+    """
+
+    asked: int
+    held: int
+    waited: int
+
+    @override
+    def __str__(self) -> str:
+        held = f"{self.held} of {self.asked} requests were held under way"
+        return f"{held}; {self.waited} of them kept another principal waiting"
+
+
+@attrs.frozen
+class Questions:
+    """What became of questions to a person.
+
+    Attributes:
+        asked: How many principals let the application ask one.
+        open: To how many of them it was open while the others spoke.
+        served: How many answers of another principal were served like any other; the rest
+            were refused.
+    """
+
+    asked: int
+    open: int
+    served: int
+
+    @override
+    def __str__(self) -> str:
+        return f"{self.open} of {self.asked} open; {self.served} answers of another served"

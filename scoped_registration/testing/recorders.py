@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Protocol
 
+import attrs
+
 from scoped_registration.testing.findings import Place
 
-__all__ = ["Listener", "Recorder"]
+__all__ = ["Call", "Listener", "Recorder"]
+
+
+@attrs.frozen
+class Call:
+    """A call of the model.
+
+    Attributes:
+        texts: Everything that the model is sent.
+        sessions: What the conversation is kept in.
+        conversation: The id of the conversation that the provider is to continue.
+        origins: The ids of the sessions that messages name as their origin.
+        said: Those of the texts that users said.
+    """
+
+    texts: tuple[str, ...]
+    sessions: tuple[object, ...] = ()
+    conversation: str | None = None
+    origins: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
 
 
 class Listener(Protocol):
@@ -16,6 +37,14 @@ class Listener(Protocol):
 
     def heard(self, place: Place, text: str) -> None:
         """Something was recorded."""
+        ...
+
+    def called(self, call: Call) -> None:
+        """The model was called."""
+        ...
+
+    def kept(self, conversation: str, text: str, continues: str | None) -> None:
+        """The provider keeps a conversation."""
         ...
 
     async def hold(self) -> None:
@@ -43,15 +72,29 @@ class Recorder:
     def __init__(self) -> None:
         self._listener: Listener | None = None
 
-    async def model_called(self, *texts: str) -> None:
+    async def model_called(
+        self,
+        *texts: str,
+        sessions: Iterable[object] = (),
+        conversation: str | None = None,
+        origins: Iterable[str] = (),
+        said: Iterable[str] = (),
+    ) -> None:
         """Record one call of the model, and wait while the probe lets requests overlap.
 
         Args:
             texts: Everything that the model is sent in this call.
+            sessions: What keeps the conversation, which two principals must not have in
+                common: an object, compared by identity, or its id, a string.
+            conversation: The id of the conversation that the provider is to continue.
+            origins: The ids of the sessions that messages name as their origin.
+            said: Those of the texts that users said. The report lists those that stand there
+                more than once.
         """
-        self.note(Place.MODEL_INPUT, *texts)
-        if self._listener is not None:
-            await self._listener.hold()
+        call = Call(texts, tuple(sessions), conversation, tuple(origins), tuple(said))
+        if (listener := self._listener) is not None:
+            listener.called(call)
+            await listener.hold()
 
     def note(self, place: Place, *texts: str) -> None:
         """Record something without waiting: a call of a synchronous model, a row of a store.
@@ -62,6 +105,17 @@ class Recorder:
         """
         if self._listener is not None:
             self._listener.heard(place, "\n".join(texts))
+
+    def kept(self, conversation: str, *texts: str, continues: str | None = None) -> None:
+        """Record that the provider keeps texts: a later call with the id has them before it.
+
+        Args:
+            conversation: The id that the provider has answered with.
+            texts: Everything that it was sent.
+            continues: The id that it was sent, which stands for what was said before.
+        """
+        if self._listener is not None:
+            self._listener.kept(conversation, "\n".join(texts), continues)
 
     @contextmanager
     def heard_by(self, listener: Listener) -> Generator[None, None, None]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Protocol, cast, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import attrs
 
 from scoped_registration.manifest import Json
+from scoped_registration.testing.streams import events_of
 
 __all__ = [
     "AGUIRoute",
@@ -61,10 +62,17 @@ class Request:
 
 @attrs.frozen
 class Response:
-    """An answer, read to its end."""
+    """An answer, read to its end.
+
+    Attributes:
+        status: The HTTP status.
+        text: The body.
+        headers: The headers, by lower-case names.
+    """
 
     status: int
     text: str
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 @attrs.frozen
@@ -210,12 +218,12 @@ class AGUIRoute:
     def request(self, say: Say) -> Request:
         """Return the request that says something on a thread."""
         message: Json = {"id": say.message_id, "role": "user", "content": say.text}
-        return self._run(say, [message])
+        return self.run(say, [message])
 
     def read(self, response: Response) -> Reading:
         """Put the streamed parts of each message together."""
         try:
-            events = list(_events(response.text))
+            events = list(events_of(response.text))
         except ValueError:
             return Reading("", "the answer is no stream of AG-UI events")
         text = "".join(str(event.get("delta", "")) for event in events)
@@ -229,8 +237,15 @@ class AGUIRoute:
             return Reading(text, "the stream does not end with RUN_FINISHED")
         return Reading(text)
 
-    def _run(self, say: Say, messages: list[Json]) -> Request:
-        body: Json = {
+    def run(self, say: Say, messages: list[Json], **more: Json) -> Request:
+        """Return the request that begins a run.
+
+        Args:
+            say: On which thread; the text is not looked at.
+            messages: The new messages, as the protocol has them.
+            more: Other keys of the body.
+        """
+        body: dict[str, Json] = {
             "threadId": say.thread,
             "runId": say.message_id,
             "messages": messages,
@@ -238,6 +253,7 @@ class AGUIRoute:
             "tools": [],
             "context": [],
             "forwardedProps": {},
+            **more,
         }
         return Request("POST", self.path, body, {"accept": "text/event-stream"})
 
@@ -254,16 +270,7 @@ class AGUIRouteWithSnapshots(AGUIRoute):
 
     def look(self, say: Say) -> Request:
         """Return the request that reads a thread."""
-        return self._run(say, [])
-
-
-def _events(body: str) -> Iterator[dict[str, Json]]:
-    for line in body.splitlines():
-        if line.startswith("data:"):
-            event: object = json.loads(line.removeprefix("data:"))
-            if not isinstance(event, dict):
-                raise ValueError("an event is an object")
-            yield cast(dict[str, Json], event)
+        return self.run(say, [])
 
 
 def messages_in(body: Json) -> Iterator[tuple[str, str]]:

@@ -8,8 +8,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
+import anyio.lowlevel
 
-from scoped_registration.testing.barrier import Barrier, Point
+from scoped_registration.testing.barrier import Holds, Point
 from scoped_registration.testing.ledger import Turn, asking
 from scoped_registration.testing.requests import Request, Response
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 # Any: ASGI's messages are mappings of whatever the message's type says.
 
-__all__ = ["ASGIApp", "Late", "Lifespan", "Unanswered", "Visitors", "lifespan_of"]
+__all__ = ["ASGIApp", "Late", "Lifespan", "Unanswered", "Unsent", "Visitors", "lifespan_of"]
 
 _Message: TypeAlias = MutableMapping[str, Any]
 _Receive: TypeAlias = Callable[[], Awaitable[_Message]]
@@ -30,11 +31,24 @@ _log = logging.getLogger("scoped_registration.testing")
 
 
 class Unanswered(Exception):  # noqa: N818  # an outcome of the application, not an error of ours
-    """A request was not answered. The text says why."""
+    """A request was not answered, or not to the end.
+
+    Args:
+        why: Why not.
+        text: What had been answered until then.
+    """
+
+    def __init__(self, why: str, text: str = "") -> None:
+        super().__init__(why)
+        self.text = text
 
 
 class Late(Unanswered):
     """A request was not answered within the time."""
+
+
+class Unsent(Unanswered):
+    """A request was not sent."""
 
 
 class Lifespan:
@@ -133,11 +147,13 @@ class Visitors:
     """Who sends requests: one client for each principal, so that no cookie crosses here."""
 
     def __init__(self, app: ASGIApp, state: Mapping[str, Any], timeout: float) -> None:
-        self.barrier: Barrier | None = None
+        self.barrier: Holds | None = None
         self._app = app
         self._state = state
         self._timeout = timeout
         self._clients: dict[str, httpx.AsyncClient] = {}
+        self._parts: dict[Turn | None, list[str]] = {}
+        self._broken: dict[Turn | None, str] = {}
 
     @asynccontextmanager
     async def come(self, principals: Mapping[str, Mapping[str, str]]) -> AsyncGenerator[None, None]:
@@ -164,6 +180,7 @@ class Visitors:
         """
         client = self._clients[turn.seat.principal]
         asking.set(turn)
+        parts = self._parts[turn] = []
         try:
             with anyio.fail_after(self._timeout):
                 answer = await client.request(
@@ -173,19 +190,23 @@ class Visitors:
                     headers=dict(request.headers),
                 )
         except TimeoutError:
-            raise Late(f"it did not end within {self._timeout:g} s") from None
+            raise Late(f"it did not end within {self._timeout:g} s", "".join(parts)) from None
         except Exception as error:
             _log.info("a request was not answered", exc_info=error)
-            raise Unanswered(f"no answer: {type(error).__name__}") from error
+            raise Unanswered(f"no answer: {type(error).__name__}", "".join(parts)) from error
         finally:
+            del self._parts[turn]
             if self.barrier is not None:
                 self.barrier.leave(turn)
-        return Response(answer.status_code, answer.text)
+        broken = self._broken.pop(turn, None)
+        if broken is not None and answer.is_success:
+            raise Unanswered(f"its answer broke off: {broken}", "".join(parts))
+        return Response(answer.status_code, answer.text, tuple(answer.headers.multi_items()))
 
     async def _serve(self, scope: _Message, receive: _Receive, send: _Send) -> None:
         """Call the application; hold it before the body is read and before it answers."""
         turn, barrier = asking.get(), self.barrier
-        first = True
+        first, ended = True, False
 
         async def held_receive() -> _Message:
             nonlocal first
@@ -195,14 +216,33 @@ class Visitors:
             return await receive()
 
         async def held_send(message: _Message) -> None:
+            nonlocal ended
+            # A stream that never ends may never wait either: here it can be cancelled.
+            await anyio.lowlevel.checkpoint()
+            if turn in self._parts:
+                self._parts[turn].append(_text_of(message))
+            point = _point_of(message)
             if barrier is not None:
-                starts = message["type"] == "http.response.start"
-                await barrier.hold(turn, Point.START if starts else Point.ANSWER)
+                await barrier.hold(turn, point)
             await send(message)
+            ended = point is Point.END
 
         scope["state"] = dict(self._state)
         try:
             await self._app(scope, held_receive, held_send)
-        except Exception:
+        except Exception as error:
             _log.warning("the application raised", exc_info=True)
+            if not ended:
+                self._broken[turn] = type(error).__name__
             raise
+
+
+def _point_of(message: _Message) -> Point:
+    if message["type"] == "http.response.start":
+        return Point.START
+    return Point.ANSWER if message.get("more_body", False) else Point.END
+
+
+def _text_of(message: _Message) -> str:
+    headers = [value + b"\n" for _, value in message.get("headers", ())]
+    return b"".join([*headers, message.get("body", b"")]).decode("utf-8", "replace")

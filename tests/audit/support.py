@@ -16,8 +16,11 @@ from contextlib import asynccontextmanager
 from functools import cache, lru_cache, partial
 from typing import Annotated
 
-from agent_framework import Agent, AgentExecutor, Workflow, WorkflowAgent, WorkflowBuilder
-from agent_framework.orchestrations import SequentialBuilder
+from agent_framework import (
+    Agent, AgentExecutor, AgentSession, Case, Default, Executor, Workflow, WorkflowAgent,
+    WorkflowBuilder, WorkflowExecutor, executor, handler, workflow as functional,
+)
+from agent_framework.orchestrations import HandoffBuilder, SequentialBuilder
 from agent_framework_ag_ui import (
     AgentFrameworkAgent,
     AgentFrameworkWorkflow,
@@ -25,7 +28,9 @@ from agent_framework_ag_ui import (
 )
 from fastapi import Body, Depends, FastAPI, Form, Header, Request
 from pydantic import BaseModel
-from scoped_registration import PersistentShared, ScopeContext, ScopedFactory, SingleUser
+from scoped_registration import (
+    PersistentShared, RegistrationBuilder, ScopeContext, ScopedFactory, SingleUser
+)
 from scoped_registration.integrations.agent_framework import AGUIEndpointBuilder, per_run
 from agent_framework_hosting import WorkflowState
 from elsewhere import agent, client, imported, settings
@@ -38,6 +43,24 @@ workflow = WorkflowBuilder(start_executor=AgentExecutor(agent)).build()
 def new_workflow() -> Workflow:
     return WorkflowBuilder(start_executor=AgentExecutor(agent)).build()
 """
+PARTS = """
+helper = Agent(client)
+writer = AgentExecutor(helper)
+other = AgentExecutor(helper)
+session = AgentSession()
+parts = [AgentExecutor(helper), AgentExecutor(helper)]
+by_name = {"writer": AgentExecutor(helper)}
+class Counting(Executor):
+    def __init__(self):
+        super().__init__(id="counting")
+        self.seen = []
+class Upper(Executor):
+    @handler
+    async def handle(self, text, context): ...
+@executor(id="lower")
+async def lower(text, context): ...
+"""
+"""What exists outside a factory, of every kind of part."""
 _MARK = re.compile(r"# (SR\d{3}(?: SR\d{3})*)$")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from scoped_registration.audit.application import NOTHING
 from tests.audit.audit_support import BUILT, CLEAN, PRELUDE, UPSTREAM, run, write
 
 _PROGRAMS: dict[str, tuple[str, str]] = {
@@ -108,6 +109,26 @@ def test_an_application_with_one_finding(
     assert finding["line"] > PRELUDE.count("\n")
 
 
+def test_a_finding_about_an_endpoint_stands_where_it_is_added(tmp_path: Path) -> None:
+    pytest.importorskip("agent_framework_ag_ui")
+    routes = """from service_parts import new_workflow, user
+from agent_framework_ag_ui import add_agent_framework_fastapi_endpoint as add
+
+
+def add_routes(app):
+    add(
+        app, new_workflow(), "/raw", authorization_scope_resolver=user
+    )
+"""
+    write(tmp_path, UPSTREAM, "service_parts")
+    (tmp_path / "routes.py").write_text(routes)
+    write(tmp_path, "from routes import add_routes\napp = FastAPI()\nadd_routes(app)\n")
+    done = run(tmp_path, "audit", "service:app", "--format", "json")
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert (finding["path"], finding["line"]) == ("routes.py", 6)
+    assert "not known" not in finding["message"]
+
+
 def test_nothing_is_built_where_a_lease_would_build(tmp_path: Path) -> None:
     """The positive control of what `run` asserts each time."""
     write(tmp_path, CLEAN)
@@ -158,7 +179,52 @@ def test_what_is_no_number_of_workers_is_answered_with_usage(
 def test_an_application_factory(tmp_path: Path) -> None:
     write(tmp_path, "def create() -> FastAPI:\n    return FastAPI()\n")
     done = run(tmp_path, "audit", "--factory", "service:create")
+    assert (done.returncode, done.stdout) == (0, f"0 findings, 0 registrations read\n{NOTHING}\n")
+    called = run(tmp_path, "audit", "service:create()")
+    assert (called.returncode, called.stdout) == (0, done.stdout)
+
+
+@pytest.mark.parametrize("format", ["text", "json", "sarif"])
+def test_that_there_is_nothing_to_audit_is_said(tmp_path: Path, format: str) -> None:
+    write(tmp_path, "app = FastAPI()\n")
+    done = run(tmp_path, "audit", "service:app", "--format", format)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert NOTHING in done.stdout
+    write(tmp_path, CLEAN)
+    assert NOTHING not in run(tmp_path, "audit", "service:app", "--format", format).stdout
+
+
+def test_an_endpoint_of_the_framework_is_something_to_audit(tmp_path: Path) -> None:
+    pytest.importorskip("agent_framework_ag_ui")
+    add = "add_agent_framework_fastapi_endpoint(app, agent, authorization_scope_resolver=user)"
+    write(tmp_path, f"{UPSTREAM}app = FastAPI()\n{add}\n")
+    done = run(tmp_path, "audit", "service:app")
     assert (done.returncode, done.stdout) == (0, "0 findings, 0 registrations read\n")
+
+
+@pytest.mark.parametrize("command", ["audit", "manifest", "scan"])
+def test_a_reader_who_leaves_is_no_error(tmp_path: Path, command: str) -> None:
+    names = ", ".join(f'"n{number}"' for number in range(600))  # more than a pipe holds
+    program = f"""app = FastAPI()
+for name in ({names}):
+    mode = ScopedFactory(build, scope=user)
+    attach(app, RegistrationBuilder(name).isolation(mode).pool(idle_ttl=None).build())
+chat = Chat()
+"""
+    program += "ScopedFactory(lambda c: chat, scope=user)\n" * 1200
+    write(tmp_path, program)
+    target = "service.py" if command == "scan" else "service:app"
+    words = [sys.executable, "-m", "scoped_registration", command, target]
+    with subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.read(1)
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        # What was found stays what was found.
+        assert process.wait(timeout=60) == (0 if command == "manifest" else 1)
 
 
 def test_what_the_module_prints_does_not_disturb_the_output(tmp_path: Path) -> None:
@@ -172,6 +238,10 @@ _UNLOADABLE = {
     "no module": ("", "service:app cannot be loaded: No module named 'elsewhere'"),
     "no name": ("x = 1", "service:app cannot be loaded: module 'service' has no attribute 'app'"),
     "no application": ("app = object()", "service:app is no FastAPI application"),
+    "function": (
+        "def app(): ...",
+        "service:app is no FastAPI application: if it returns one, service:app() or --factory\n",
+    ),
     "coroutine": ("async def app(): ...", "service:app is no FastAPI application"),
     "syntax": ("def f(:", "service:app cannot be loaded: invalid syntax (service.py, line "),
     "error": (
@@ -215,6 +285,8 @@ def test_programs_are_told_too_that_an_application_cannot_be_loaded(tmp_path: Pa
         ("def app():\n    raise KeyError('alice')", "cannot be loaded: KeyError (service.py"),
         ("async def app(): ...", "service:app is no FastAPI application"),
         ("app = 1", "service:app cannot be loaded: it is not callable"),
+        ("def app(name): ...", "service:app cannot be loaded: it wants arguments"),
+        ("def app(): ...", "service:app is no FastAPI application"),
     ],
 )
 def test_an_application_factory_that_gives_none(tmp_path: Path, program: str, said: str) -> None:

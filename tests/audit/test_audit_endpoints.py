@@ -104,7 +104,7 @@ def test_an_endpoint_that_tells_principals_apart_and_shares_its_state(
     _add(app, make(), **chosen)
     (finding,) = audited(app)
     assert finding.rule == "SR201"
-    assert finding.message == f"POST /raw serves {what} to every principal"
+    assert finding.message.startswith(f"POST /raw serves {what} to every principal")
 
 
 @pytest.mark.parametrize("make", _HARMLESS.values(), ids=_HARMLESS)
@@ -164,7 +164,7 @@ def test_two_endpoints_that_run_one_object(make: Callable[[], tuple[Any, Any]]) 
     (finding,) = audited(app)
     assert finding.rule == "SR202"
     assert finding.message.startswith("POST /two runs the ")
-    assert finding.message.endswith(" that POST /one runs too")
+    assert " that POST /one runs too" in finding.message
 
 
 def test_two_endpoints_may_serve_one_plain_agent_or_two_workflows() -> None:
@@ -184,7 +184,9 @@ def test_an_endpoint_that_runs_what_a_registration_serves(mode: Callable[[Any], 
     _add(app, shared, single_user=True)
     (finding,) = audited(app)
     assert finding.rule == "SR202"
-    assert finding.message == "POST /raw runs the Workflow that registration 'ours' runs too"
+    assert finding.message.startswith(
+        "POST /raw runs the Workflow that registration 'ours' runs too"
+    )
 
 
 def test_routers_and_mounted_applications_are_looked_into() -> None:

@@ -21,6 +21,9 @@ from scoped_registration import (
 )
 from scoped_registration.integrations.fastapi import attach, leased
 from scoped_registration.registration import Registration, ScopedRegistration
+from scoped_registration.stores.memory import MemoryStore
+from scoped_registration.stores.protocol import ThreadStore
+from scoped_registration.stores.sqlite import SQLiteStore
 from tests.audit.audit_support import TODAY, audited, rules_of
 
 
@@ -45,6 +48,21 @@ def _shared(review_by: date | None) -> Registration[Chat]:
     )
     mode = PersistentShared(Chat(), acknowledgement=given)
     return RegistrationBuilder("room").isolation(mode).build()
+
+
+class Codec:
+    version = 1
+
+    def dump(self, target: Chat) -> bytes:
+        raise AssertionError("an audit reads no state")
+
+    def restore(self, target: Chat, document: bytes, version: int) -> None:
+        raise AssertionError("an audit restores no state")
+
+
+def _persisted(store: ThreadStore) -> ScopedRegistration[Chat, str]:
+    stage = RegistrationBuilder("chat").isolation(ScopedFactory(build, scope=user))
+    return stage.persisted(store, codec=Codec()).build()
 
 
 def _app(*registrations: Registration[Any]) -> FastAPI:
@@ -90,16 +108,33 @@ def test_an_option_that_is_unbounded_by_default_is_no_finding() -> None:
             RegistrationBuilder("desk").isolation(SingleUser.per_thread(build)).build,
             ["SR207"],
         ),
-        (RegistrationBuilder("desk").isolation(SingleUser(Chat())).build, []),
-        (lambda: _shared(None), []),
+        (RegistrationBuilder("desk").isolation(SingleUser(Chat())).build, ["SR207"]),
+        (lambda: _shared(None), ["SR207"]),
+        (lambda: _persisted(MemoryStore()), ["SR207"]),
+        (lambda: _persisted(SQLiteStore("threads.sqlite")), []),
     ],
 )
-def test_workers_matter_where_instances_are_built(
+def test_workers_matter_where_state_lives_in_one_process(
     registration: Callable[[], Registration[Any]], rules: list[str]
 ) -> None:
     app = _app(registration())
     assert rules_of(audited(app, workers=2)) == rules
     assert audited(app, workers=1) == []
+
+
+def test_workers_that_the_application_declares_are_judged_as_start_up_judges_them() -> None:
+    app = FastAPI()
+    attach(app, _scoped(), workers="many")
+    (finding,) = audited(app, workers=4)  # once, although both say it
+    assert finding.rule == "SR208"
+    assert finding.message.startswith("registration 'chat': [store_per_process] ")
+    single = FastAPI()
+    attach(single, _scoped(), workers="single")
+    assert audited(single) == []
+    assert rules_of(audited(single, workers=4)) == ["SR207"]  # the two contradict each other
+    stored = FastAPI()
+    attach(stored, _persisted(SQLiteStore("threads.sqlite")), workers="many")
+    assert audited(stored, workers=4) == []
 
 
 def _nothing() -> None: ...
@@ -184,6 +219,22 @@ def test_a_registration_of_the_module_that_is_attached_nowhere() -> None:
         ("SR205", "registration 'lost': it is attached nowhere")
     ]
     del other
+
+
+def test_registrations_of_a_mounted_application_are_looked_at() -> None:
+    app, inner = FastAPI(), FastAPI()
+    stage: Any = RegistrationBuilder("chat").isolation(ScopedFactory(build, scope=user))
+    chat = stage.pool(idle_ttl=None).build()
+    attach(inner, chat)
+    app.mount("/inner", inner)
+    assert sorted(rules_of(audited(app))) == ["SR205", "SR206"]
+    (lost, _) = sorted(audited(app), key=lambda it: it.rule)
+    assert lost.message == (
+        "registration 'chat': it is attached to a mounted application alone, whose lifespan no "
+        "server runs"
+    )
+    attach(app, chat)  # as the documentation says
+    assert rules_of(audited(app)) == ["SR206"]
 
 
 def test_findings_stand_at_the_declaration_in_the_order_of_the_places() -> None:

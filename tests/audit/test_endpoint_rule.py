@@ -234,3 +234,28 @@ WorkflowState(lambda: workflow, cache_target=False)  # SR102
 from agent_framework_declarative import WorkflowState
 WorkflowState(workflow)
 """)
+
+
+def test_a_builder_that_is_bound_again_or_made_by_a_function_is_followed() -> None:
+    check("""
+builder = WorkflowBuilder(start_executor=agent)
+for one in imported:
+    builder = builder.add_edge(agent, one)
+serve(app, builder.build(), authorization_scope_resolver=user)  # SR101
+def begin():
+    return WorkflowBuilder(start_executor=agent)
+serve(app, begin().build(), authorization_scope_resolver=user)  # SR101
+""")
+
+
+@pytest.mark.parametrize(
+    "annotation", ["Workflow | None", "None | Workflow", "Optional[Workflow]", "'Workflow | None'"]
+)
+def test_an_annotation_that_allows_none_is_read(annotation: str) -> None:
+    check(f"""
+from typing import Optional
+def create_app(given: {annotation}, other: Workflow | Agent, broken: "a b"):
+    serve(app, given, authorization_scope_resolver=user)  # SR101
+    serve(app, other, authorization_scope_resolver=user)
+    serve(app, broken, authorization_scope_resolver=user)
+""")

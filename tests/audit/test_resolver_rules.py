@@ -21,6 +21,22 @@ _CONSTANT = {
         "class Who:\n    def who(self):\n        return 'a'\nauth = Who()",
         "auth.who",
     ),
+    "tuple": ("", "lambda: ('acme', 'eu')"),
+    "tuple of names": ("TENANT = 'acme'\ndef who():\n    return (TENANT, 1)", "who"),
+    "text that is put together": ("", "lambda: f'tenant-{1}'"),
+    "member of an enum": (
+        "from enum import Enum\nclass Tenant(Enum):\n    ACME = 'acme'",
+        "lambda: Tenant.ACME",
+    ),
+    "identifier": ("from uuid import UUID", "lambda: UUID('0' * 32)"),
+    "frozen object": (
+        "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass Tenant:\n    name: str",
+        "lambda: Tenant('acme')",
+    ),
+    "named tuple": (
+        "from typing import NamedTuple\nclass Tenant(NamedTuple):\n    name: str",
+        "lambda: Tenant(name='acme')",
+    ),
     "static method": (
         "class Who:\n    @staticmethod\n    def who():\n        return 'a'",
         "Who.who",
@@ -61,6 +77,31 @@ _READS_BODY = {
         "who",
     ),
     "lambda": ("def read(name: str = Body()): return name", "lambda n=Depends(read): n"),
+    "dict": ("def who(body: dict[str, str]):\n    return body['user']", "who"),
+    "dataclass": (
+        "from dataclasses import dataclass\n@dataclass\nclass Message:\n    user: str\n"
+        "def who(message: Message):\n    return message.user",
+        "who",
+    ),
+    "model of a model": (
+        "class Base(BaseModel): ...\nclass Message(Base):\n    user: str\n"
+        "def who(message: Message):\n    return message.user",
+        "who",
+    ),
+    "model, or none": (
+        "class Message(BaseModel):\n    user: str\n"
+        "def who(message: Message | None = None):\n    return message.user",
+        "who",
+    ),
+    "json that is taken apart": (
+        "async def who(r: Request):\n    tenant, name = (await r.json())['who']\n    return name",
+        "who",
+    ),
+    "object of json": (
+        "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass User:\n    name: str\n"
+        "async def who(r: Request):\n    data = await r.json()\n    return User(data['user'])",
+        "who",
+    ),
 }
 _SAYS_WHO = {
     "header": ("", "user"),
@@ -87,6 +128,27 @@ _SAYS_WHO = {
     ),
     "token that is decoded": (
         "def who(token: Annotated[str, Form()]):\n    return imported.decode(token)['sub']",
+        "who",
+    ),
+    "token and a part of the body": (
+        "def who(x_user: Annotated[str, Header()], room: str = Body()):\n    return (x_user, room)",
+        "who",
+    ),
+    "tuple with a header": (
+        "def who(x_user: Annotated[str, Header()]):\n    return ('acme', x_user)",
+        "who",
+    ),
+    "two members of an enum": (
+        "from enum import Enum\nclass Kind(Enum):\n    A = 'a'\n    B = 'b'\n"
+        "def who(r: Request):\n    return Kind.A if r.headers else Kind.B",
+        "who",
+    ),
+    "object with a key of its own": (
+        "class User:\n    def scope_key(self):\n        return imported.get()",
+        "lambda: User('acme')",
+    ),
+    "dict from a dependency": (
+        "def who(claims: Annotated[dict[str, str], Depends(imported)]):\n    return claims['sub']",
         "who",
     ),
     "json of something else": ("def who(r: imported):\n    return r.json()['user']", "who"),

@@ -45,6 +45,8 @@ def test_ids_and_names_are_unique_and_never_change() -> None:
         "SR106": "resolver-returns-constant",
         "SR107": "resolver-reads-body",
         "SR108": "instance-as-factory",
+        "SR109": "factory-shares-part",
+        "SR110": "target-without-mode",
         "SR901": "suppression-without-reason",
         "SR902": "unused-suppression",
     }

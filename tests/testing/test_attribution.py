@@ -124,6 +124,23 @@ async def test_a_model_that_is_called_after_the_answer(recorder: Recorder) -> No
     assert report.verdict is Verdict.ISOLATED, str(report)
 
 
+async def test_what_fails_after_the_answer_does_not_break_it(recorder: Recorder) -> None:
+    app = FastAPI()
+    histories: defaultdict[object, list[str]] = defaultdict(list)
+
+    def fail() -> None:
+        raise ConnectionError("the connection to the index is lost")
+
+    @app.post("/chat/{thread}")
+    async def chat(thread: str, text: str, user: User, after: BackgroundTasks) -> None:
+        histories[user, thread].append(text)
+        await recorder.model_called(*histories[user, thread])
+        after.add_task(fail)
+
+    report = await probe_isolation(app, CHAT, USERS, recorder=recorder)
+    assert report.verdict is Verdict.ISOLATED, str(report)
+
+
 async def test_a_recorder_serves_one_probe_after_another(recorder: Recorder) -> None:
     app = threaded_app(recorder, shared=False)
     for _ in range(2):

@@ -1,10 +1,11 @@
-"""The barrier: nobody goes on alone, and nobody waits for what cannot come."""
+"""The barrier: nobody goes on alone, and nobody waits for what cannot come. The gate: one waits."""
 
 from __future__ import annotations
 
 import anyio
+import pytest
 
-from scoped_registration.testing.barrier import Barrier, Point
+from scoped_registration.testing.barrier import Barrier, Gate, Point
 
 HANG = 20.0
 """Seconds after which a test that waits has failed."""
@@ -81,3 +82,51 @@ async def test_strangers_are_not_held() -> None:
     barrier = Barrier("ab", timeout=1000.0)
     with anyio.fail_after(HANG):
         await barrier.hold("c", Point.MODEL)
+
+
+async def test_at_the_end_of_an_answer_is_answering_as_well() -> None:
+    barrier = Barrier("ab", timeout=1000.0)
+    with anyio.fail_after(HANG):
+        async with anyio.create_task_group() as group:
+            group.start_soon(barrier.hold, "a", Point.END)
+            group.start_soon(barrier.hold, "b", Point.END)
+    assert barrier.together() == (2, Point.ANSWER)
+
+
+@pytest.mark.parametrize("at", [Point.MODEL, Point.ANSWER])
+async def test_a_gate_holds_one_request_until_it_opens(at: Point) -> None:
+    gate = Gate("a", at)
+    went_on: list[str] = []
+
+    async def go(who: str) -> None:
+        for point in (Point.BODY, Point.START, Point.ANSWER, at, Point.END):
+            await gate.hold(who, point)
+        went_on.append(who)
+
+    with anyio.fail_after(HANG):
+        async with anyio.create_task_group() as group:
+            group.start_soon(go, "a")
+            await gate.settled()
+            await go("b")
+            assert (gate.held, went_on) == (True, ["b"])
+            gate.open()
+    assert went_on == ["b", "a"]
+
+
+async def test_a_gate_does_not_hold_who_has_nothing_left_to_do() -> None:
+    gate = Gate("a", Point.ANSWER)
+    with anyio.fail_after(HANG):
+        for point in (Point.BODY, Point.START, Point.ANSWER, Point.END):
+            await gate.hold("a", point)
+        gate.leave("b")
+        gate.leave("a")
+        await gate.settled()
+    assert not gate.held
+
+
+async def test_a_gate_that_is_open_holds_nobody() -> None:
+    gate = Gate("a", Point.MODEL)
+    gate.open()
+    with anyio.fail_after(HANG):
+        await gate.hold("a", Point.MODEL)
+    assert not gate.held

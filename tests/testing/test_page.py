@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,16 +13,16 @@ import pytest
 from fastapi import FastAPI
 from fastapi.responses import StreamingResponse
 
+from docs.examples.testing.own_route import Lines
 from scoped_registration.testing import Verdict, probe_isolation
-from scoped_registration.testing.findings import Control
+from scoped_registration.testing.findings import Control, Place
 from tests.testing.apps import USERS, User
-from tests.testing.examples.own_route import Lines
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = ROOT / "tests" / "testing" / "examples"
+EXAMPLES = ROOT / "docs" / "examples" / "testing"
 PAGE = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
-# test_support.py is a test itself, and imports the application; the others are run below.
-RUN = {"test_support.py", "support.py", "script.py", "script.txt", "own_route.py"}
+TESTS = ["test_support.py", "test_refunds.py"]
+RUN = {*TESTS, "script.py", "script.txt", "own_route.py"}
 
 
 def test_each_block_is_a_file_that_is_run() -> None:
@@ -30,7 +31,7 @@ def test_each_block_is_a_file_that_is_run() -> None:
     included: set[str] = set()
     for kind, block in blocks:
         if kind != "sh":
-            found = re.fullmatch(r'--8<-- "tests/testing/examples/([\w.]+)(:\d+)?"\n', block)
+            found = re.fullmatch(r'--8<-- "examples/testing/([\w.]+)"\n', block)
             assert found, block
             assert (EXAMPLES / found[1]).is_file()
             included.add(found[1])
@@ -48,6 +49,21 @@ def test_the_script_prints_what_the_page_says() -> None:
     )
     assert done.stdout == (EXAMPLES / "script.txt").read_text(encoding="utf-8"), done.stderr
     assert done.returncode == 1
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_the_tests_of_the_page_pass_where_nothing_else_is(name: str, tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / name, tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", name],
+        cwd=tmp_path,
+        env={"PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -79,6 +95,11 @@ def first_column(heading: str) -> list[str]:
 def test_the_page_names_each_verdict_and_each_control() -> None:
     assert first_column("verdict") == [f"`{verdict.name}`" for verdict in Verdict]
     assert first_column("control") == [str(control) for control in Control]
+
+
+def test_the_page_names_each_kind_of_leak() -> None:
+    table = PAGE.partition("| a leak is |")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`([^`]+)`", table)) == {*map(str, Place), "pending"}
 
 
 def test_importing_the_kit_imports_no_framework() -> None:

@@ -10,12 +10,16 @@ import pytest
 
 from scoped_registration.testing import IsolationReport, JSONRoute, Verdict, probe_isolation
 from scoped_registration.testing.findings import (
+    Blocked,
     Control,
     Failure,
     Foreign,
+    Meanwhile,
     Overlap,
     Phase,
     Place,
+    Questions,
+    Repetition,
     Seat,
     Sighting,
 )
@@ -31,6 +35,7 @@ def report(**parts: Any) -> IsolationReport:
     return IsolationReport(principals=2, threads=1, requests=8, **{**nothing, **parts})
 
 
+BLOCKED = Blocked(P2, P1, Phase.MEANWHILE, "status 409")
 FAILED = Failure(Control.ANSWERED, "status 500", P1, Phase.FIRST)
 
 
@@ -40,6 +45,8 @@ FAILED = Failure(Control.ANSWERED, "status 500", P1, Phase.FIRST)
         ({}, Verdict.ISOLATED),
         ({"sightings": (SEEN,)}, Verdict.LEAK),
         ({"sightings": (SEEN,), "failures": (FAILED,)}, Verdict.LEAK),
+        ({"blocked": (BLOCKED,)}, Verdict.LEAK),
+        ({"repetitions": (Repetition(P1, Phase.LAST, 1),)}, Verdict.ISOLATED),
         ({"failures": (FAILED,)}, Verdict.INCONCLUSIVE),
         ({"held": ()}, Verdict.INCONCLUSIVE),
         ({"held": ((Control.ANSWERED, 8),)}, Verdict.INCONCLUSIVE),
@@ -52,25 +59,45 @@ def test_the_verdict_follows_from_what_was_seen(parts: dict[str, Any], verdict: 
 def test_the_text_says_who_saw_whose_text_and_where() -> None:
     text = str(
         report(
-            sightings=(SEEN, attrs.evolve(SEEN, phase=Phase.LAST, times=1)),
+            sightings=(
+                SEEN,
+                attrs.evolve(SEEN, phase=Phase.LAST, times=1),
+                attrs.evolve(SEEN, place=Place.SESSION),
+                attrs.evolve(SEEN, place=Place.ORIGIN),
+                attrs.evolve(SEEN, place=Place.QUESTION),
+            ),
+            blocked=(BLOCKED, attrs.evolve(BLOCKED, phase=Phase.QUESTION)),
             failures=(FAILED, Failure(Control.LIFESPAN, "the shutdown failed")),
             observed=((Place.OUTPUT, 8),),
+            repetitions=(Repetition(P1, Phase.LAST, 2), Repetition(P2, Phase.LAST, 1)),
             foreign=Foreign(2, 0),
             overlap=Overlap(2, 1, "at the model"),
+            meanwhile=Meanwhile(2, 2, 1),
+            questions=Questions(2, 1, 0),
         )
     )
     assert text == "\n".join(
         [
             "LEAK: 2 principals with 1 thread each, 8 requests",
             "  p2/t1 saw the text of p1/t1: output, second turn (3), turn after the overlap (1)",
+            "  p2/t1 shares with p1/t1: session, second turn (3)",
+            "  p2/t1 was sent something of p1/t1: origin of a message, second turn (3)",
+            "  p2/t1 used up what was asked of p1/t1: open question, second turn (3)",
+            "  p2/t1 was refused while p1/t1 was under way: status 409",
+            "  p2/t1 was refused while a question to p1/t1 was open: status 409",
             "  control failed: the request is answered: status 500",
             "    p1/t1 first turn",
             "  control failed: the application starts and ends: the shutdown failed",
             "  controls that held: own text arrives (8)",
             "  own texts were seen in: output (8)",
+            "  own texts stood twice in one call of the model: "
+            "p1/t1 turn after the overlap (2), p2/t1 turn after the overlap (1)",
             "  another's thread id: 0 of 2 served",
             "  overlap: 1 of 2 requests were at the model at once; "
             "the application did not let them all overlap",
+            "  meanwhile: 2 of 2 requests were held under way; "
+            "1 of them kept another principal waiting",
+            "  questions to a person: 1 of 2 open; 0 answers of another served",
         ]
     )
 
@@ -91,10 +118,14 @@ def test_the_json_holds_the_same() -> None:
     whole = json.loads(
         report(
             sightings=(SEEN,),
+            blocked=(BLOCKED,),
+            repetitions=(Repetition(P1, Phase.LAST, 2),),
             failures=(FAILED, Failure(Control.LIFESPAN, "the shutdown failed")),
             observed=((Place.OUTPUT, 8),),
             foreign=Foreign(2, 0),
             overlap=Overlap(2, 1, "at the model"),
+            meanwhile=Meanwhile(2, 2, 1),
+            questions=Questions(2, 1, 0),
         ).as_json()
     )
     assert whole == {
@@ -110,6 +141,14 @@ def test_the_json_holds_the_same() -> None:
                 "place": "output",
                 "phase": "second turn",
                 "times": 3,
+            }
+        ],
+        "blocked": [
+            {
+                "seat": "p2/t1",
+                "by": "p1/t1",
+                "phase": "turn while another's is under way",
+                "why": "status 409",
             }
         ],
         "failures": [
@@ -128,11 +167,14 @@ def test_the_json_holds_the_same() -> None:
         ],
         "held": {"own text arrives": 8},
         "observed": {"output": 8},
+        "repetitions": [{"seat": "p1/t1", "phase": "turn after the overlap", "times": 2}],
         "foreign": {"asked": 2, "served": 0},
         "overlap": {"asked": 2, "together": 1, "at": "at the model"},
+        "meanwhile": {"asked": 2, "held": 2, "waited": 1},
+        "questions": {"asked": 2, "open": 1, "served": 0},
     }
     skipped = json.loads(report().as_json())
-    assert (skipped["foreign"], skipped["overlap"]) == (None, None)
+    assert {skipped[name] for name in ("foreign", "overlap", "meanwhile", "questions")} == {None}
 
 
 def test_a_report_is_frozen() -> None:

@@ -143,7 +143,7 @@ async def test_what_a_request_leaves_in_its_context_does_not_reach_the_next_one(
     report = await probe_isolation(app, CHAT, USERS)
     assert report.sightings == ()
     held = dict(report.held)
-    assert held[Control.OWN_TEXT] == 16, "control: each answer held the own text"
+    assert held[Control.OWN_TEXT] == 20, "control: each answer held the own text"
 
 
 async def test_a_probe_that_is_cancelled_leaves_no_application_running() -> None:

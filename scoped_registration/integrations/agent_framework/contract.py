@@ -169,6 +169,9 @@ def _kind_of_agent_runner(runner: AgentFrameworkAgent) -> Kind:
     if config.legacy_session_id_from_thread_id or config.service_session_id_from_thread_id:
         return Kind.SESSION_BY_THREAD
     inner = kind_of(runner.agent)
+    # The framework's wrapper for generated surfaces runs an agent, and lacks its other methods.
+    if inner is Kind.UNSUPPORTED and callable(getattr(runner.agent, "run", None)):
+        return Kind.OTHER_AGENT
     return Kind.AGENT_RUNNER if inner is Kind.AGENT else inner
 
 

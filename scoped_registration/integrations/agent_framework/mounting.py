@@ -9,19 +9,18 @@ from typing import Any, assert_never, cast
 import attrs
 from agent_framework import Workflow
 from agent_framework_ag_ui import (
-    AgentFrameworkAgent,
     AgentFrameworkWorkflow,
     add_agent_framework_fastapi_endpoint,
 )
 from fastapi import FastAPI
 
 from scoped_registration.acknowledgement import Risk, check_risks
-from scoped_registration.errors import ReasonCode, RegistrationError, describe_type
+from scoped_registration.errors import ReasonCode, RegistrationError
 from scoped_registration.integrations.agent_framework import runners, targets
-from scoped_registration.integrations.agent_framework.contract import PERSISTABLE, kind_of
 from scoped_registration.integrations.agent_framework.detached import DetachedRuns
 from scoped_registration.integrations.agent_framework.endpoint import Admission, Endpoint
 from scoped_registration.integrations.agent_framework.per_run import PerRun, notes_on_agent
+from scoped_registration.integrations.agent_framework.products import check_session, made, refusal
 from scoped_registration.integrations.agent_framework.settings import EndpointSettings
 from scoped_registration.integrations.application import Application
 from scoped_registration.integrations.deployment import Workers
@@ -35,8 +34,7 @@ from scoped_registration.registration import (
     SingleUserRegistration,
 )
 from scoped_registration.runtime.comparison import Comparison
-from scoped_registration.runtime.life import Given, Life, Made
-from scoped_registration.runtime.single_flight import Factory
+from scoped_registration.runtime.life import Given, Life
 from scoped_registration.scope import ScopeContext
 
 # Any: every registration is mounted alike, whatever its target's type.
@@ -61,7 +59,7 @@ def mount(
     """Add an endpoint to an application, or change nothing and refuse."""
     settings = _with_carried_stores(mode, settings)
     if settings.persisted is not None and (settings.snapshots or settings.checkpoints) is not None:
-        raise _refusal(
+        raise refusal(
             ReasonCode.STORE_ALREADY_CONFIGURED,
             ".persisted(store) keeps transcripts and checkpoints, and another store was given",
             "leave .snapshots(...) and .checkpoints(...) out",
@@ -76,7 +74,7 @@ def mount(
     _refuse_second_runner(application, mode, settings)
     for operation in operations(app):
         if operation.path == settings.path and "POST" in operation.methods:
-            raise _refusal(
+            raise refusal(
                 ReasonCode.DUPLICATE_ROUTE,
                 f"the application serves POST {settings.path} already, and the first would win",
                 "give each endpoint a path of its own",
@@ -124,20 +122,19 @@ def _register(mode: Mode, settings: EndpointSettings) -> Registration[Any]:
         case SingleUser():
             factory = runners.threaded_factory_of(mode.target)
             if factory is None:
-                _check_session(mode.target, settings)
+                check_session(mode.target, settings)
                 return SingleUserRegistration(settings, mode)
             return _register_threads(mode, factory, settings)
         case PerThread():
-            made = _made(mode.factory, settings)
-            return PerThreadRegistration(settings, mode, made)
+            return PerThreadRegistration(settings, mode, made(mode.factory, settings))
         case PerRun():
             settings = attrs.evolve(settings, notes=notes_on_agent(mode.agent))
             return _register_scoped(mode, Given(mode.agent), settings)
         case ScopedFactory():
-            made = _made(mode.factory, settings, _comparison(mode, settings))
-            return _register_scoped(mode, made, settings)
+            life = made(mode.factory, settings, _comparison(mode, settings))
+            return _register_scoped(mode, life, settings)
         case PersistentShared():
-            _check_session(mode.target, settings)
+            check_session(mode.target, settings)
             notes = _check_shared_risks(mode, settings)
             return SharedRegistration(attrs.evolve(settings, notes=notes), mode)
         case _:
@@ -163,8 +160,7 @@ def _register_threads(
 
     threads: PerThread[Any] = PerThread(build, owner=mode.owner)
     functools.update_wrapper(build, factory)  # the manifest names what the user wrote
-    made = _made(build, settings)
-    return PerThreadRegistration(settings, threads, made)
+    return PerThreadRegistration(settings, threads, made(build, settings))
 
 
 def _with_carried_stores(mode: Mode, settings: EndpointSettings) -> EndpointSettings:
@@ -183,88 +179,13 @@ def _comparison(mode: ScopedFactory[Any, Any], settings: EndpointSettings) -> Co
     return Comparison(settings.name, mode.shares, shareable=runners.is_shareable)
 
 
-def _made(
-    factory: Factory, settings: EndpointSettings, comparison: Comparison | None = None
-) -> Made[Any]:
-    """Return the life of a factory's instances, of several principals if they are compared."""
-
-    def accept(product: object) -> None:
-        targets.check_product(product, several_principals=comparison is not None)
-        snapshots = settings.snapshots is not None or settings.persisted is not None
-        targets.check_session(product, snapshots=snapshots)
-        if settings.persisted is not None:
-            _check_persistable(product, settings)
-        if settings.checkpoints is not None and runners.is_agent(product):
-            raise _refusal(
-                ReasonCode.CHECKPOINT_NEEDS_WORKFLOW,
-                "the factory returned an agent, and agents have no checkpoints",
-                "leave .checkpoints(...) out",
-                settings,
-            )
-        if settings.agent.given and (
-            not runners.is_agent(product) or isinstance(product, AgentFrameworkAgent)
-        ):
-            raise _refusal(
-                ReasonCode.OPTION_UNAVAILABLE,
-                f"state_schema, predict_state_config and a2ui are for an agent, and the factory "
-                f"returned {describe_type(product)}",
-                "give them to the AgentFrameworkAgent, or leave them out",
-                settings,
-            )
-        for option, carried in runners.stores_of(product).items():
-            declared = getattr(settings, option)
-            if None not in (carried, declared) and carried is not declared:
-                raise _refusal(
-                    ReasonCode.STORE_ALREADY_CONFIGURED,
-                    f"the factory returned a runner that carries other {option}",
-                    "give the store in one place",
-                    settings,
-                )
-
-    return Made(
-        factory,
-        accept=accept,
-        manager=runners.manager_of_product,
-        core=runners.served,
-        comparison=comparison,
-    )
-
-
-def _check_persistable(product: object, settings: EndpointSettings) -> None:
-    """Refuse what keeps state that no document holds, or stores of its own."""
-    if kind_of(product) not in PERSISTABLE:
-        raise _refusal(
-            ReasonCode.OPTION_UNAVAILABLE,
-            f"the factory returned {describe_type(product)}, whose state cannot be written",
-            "return a Workflow, an AgentFrameworkWorkflow(workflow=...) or a plain agent, "
-            "or leave .persisted(...) out",
-            settings,
-        )
-    if runners.checkpoints_of(product) is not None or any(
-        store is not None for store in runners.stores_of(product).values()
-    ):
-        raise _refusal(
-            ReasonCode.STORE_ALREADY_CONFIGURED,
-            "what the factory returned carries a store, and the thread is kept in another",
-            "give the store in one place",
-            settings,
-        )
-
-
-def _check_session(target: object, settings: EndpointSettings) -> None:
-    try:
-        targets.check_session(target, snapshots=settings.snapshots is not None)
-    except RegistrationError as error:
-        raise error.located(registration=settings.name, declared_at=settings.declared_at) from None
-
-
 def _check_shared_risks(mode: PersistentShared[Any], settings: EndpointSettings) -> tuple[str, ...]:
     carried = targets.SHARED_RISKS
     checkpoints = runners.given(settings.checkpoints, runners.checkpoints_of(mode.target))
     if checkpoints is not None:
         carried |= {Risk.CHECKPOINT_CONTENTS}
         if Risk.CHECKPOINT_CONTENTS not in mode.acknowledgement.risks:
-            raise _refusal(
+            raise refusal(
                 ReasonCode.CHECKPOINT_OF_SHARED_STATE,
                 "checkpoints of a shared workflow hold what every caller said",
                 "add Risk.CHECKPOINT_CONTENTS to risks=, or leave .checkpoints(...) out",
@@ -285,22 +206,10 @@ def _refuse_second_runner(application: Application, mode: Mode, settings: Endpoi
         if isinstance(other, SingleUserRegistration | SharedRegistration) and runners.served(
             other.mode.target
         ) is runners.served(mode.target):
-            raise _refusal(
+            raise refusal(
                 ReasonCode.RUNNER_ALREADY_REGISTERED,
                 f"its target is served by registration {other.name!r} already, "
                 "and two endpoints would run it at once",
                 "build one object for each endpoint, or serve one endpoint",
                 settings,
             )
-
-
-def _refusal(
-    code: ReasonCode, problem: str, instead: str, settings: EndpointSettings
-) -> RegistrationError:
-    return RegistrationError(
-        code,
-        problem,
-        instead=instead,
-        registration=settings.name,
-        declared_at=settings.declared_at,
-    )

@@ -135,8 +135,15 @@ def served(target: object) -> object:
     if isinstance(target, AgentFrameworkAgent):
         target = target.agent
     if isinstance(target, AgentFrameworkWorkflow | WorkflowAgent):
-        return target.workflow or target
+        # A subclass with a run of its own need not have called its base.
+        return getattr(target, "workflow", None) or target
     return target
+
+
+def core_of(product: object) -> object:
+    """Return what only one key may have of a product: the workflow inside, not an agent."""
+    inner = served(product)
+    return inner if isinstance(inner, Workflow) else product
 
 
 def stores_of(target: object) -> dict[str, object]:

@@ -252,11 +252,14 @@ class ForThreads(EndpointStage[R_co]):
                 `.snapshots` or `.checkpoints`.
         """
         checkpoint_types = tuple(checkpoint_types)
-        given: tuple[object, ...] = checkpoint_types
-        if not all(isinstance(one, type) for one in given):
+        if not _are_classes(checkpoint_types):
             raise invalid_option("checkpoint_types", "a list of classes")
         names = frozenset(f"{one.__module__}:{one.__qualname__}" for one in checkpoint_types)
         return self._with(persisted=Persisted(store=store, ttl=ttl), checkpoint_types=names)
+
+
+def _are_classes(values: Iterable[object]) -> bool:
+    return all(isinstance(value, type) for value in values)
 
 
 _OPTIONS = "an option of this mode and kind of target, by its keyword"

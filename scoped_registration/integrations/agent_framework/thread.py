@@ -103,6 +103,7 @@ class Thread:
 
     def __init__(self, target: Target, fittings: Fittings, types: frozenset[str]) -> None:
         self.version: int | None = None
+        self.writer: str | None = None
         inner = served(target)
         self._workflow = inner if isinstance(inner, Workflow) else None
         self._registration = fittings.registration

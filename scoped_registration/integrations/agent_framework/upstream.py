@@ -57,7 +57,8 @@ def only_replays(body: AGUIRequest, *, snapshots: bool) -> bool:
 
 def workflow_factory_of(runner: AgentFrameworkWorkflow) -> Callable[[str], Workflow] | None:
     """Return the `workflow_factory` that a runner was made with."""
-    return runner._workflow_factory  # pyright: ignore[reportPrivateUsage]
+    # A subclass with a run of its own need not have called its base.
+    return getattr(runner, "_workflow_factory", None)
 
 
 def built_in_checkpoints_of(workflow: Workflow) -> CheckpointStorage | None:

@@ -68,8 +68,7 @@ class RecordedCheckpoints(CheckpointStorage):
 
     @override
     async def save(self, checkpoint: WorkflowCheckpoint) -> str:
-        # A checkpoint holds objects whose texts only their pickles show.
-        self._recorder.note(Place.CHECKPOINT, pickle.dumps(checkpoint).decode("latin-1"))
+        self._recorder.note(Place.CHECKPOINT, _text_of(checkpoint))
         return await self._storage.save(checkpoint)
 
     @override
@@ -91,3 +90,11 @@ class RecordedCheckpoints(CheckpointStorage):
     @override
     async def list_checkpoint_ids(self, *, workflow_name: str) -> list[str]:
         return await self._storage.list_checkpoint_ids(workflow_name=workflow_name)
+
+
+def _text_of(checkpoint: WorkflowCheckpoint) -> str:
+    """Return a text that shows those of a checkpoint, which holds objects of any kind."""
+    try:
+        return pickle.dumps(checkpoint).decode("latin-1")
+    except Exception:  # whatever the objects raise; the storage may be able to keep them
+        return repr(checkpoint)

@@ -53,6 +53,7 @@ class Call:
 
     texts: tuple[str, ...]
     conversation_id: str | None
+    tools: tuple[str, ...] = ()
 
     def holds(self, marker: str) -> bool:
         return any(marker in text for text in self.texts)
@@ -109,7 +110,8 @@ class RecordingModel(FunctionInvocationLayer[Any], BaseChatClient[Any]):
         **kwargs: Any,
     ) -> Awaitable[ChatResponse[Any]] | ResponseStream[ChatResponseUpdate, ChatResponse[Any]]:
         texts = tuple(f"{message.role}: {message.text}" for message in messages)
-        self.calls.append(Call(texts, options.get("conversation_id")))
+        tools = tuple(getattr(tool, "name", "") for tool in options.get("tools") or ())
+        self.calls.append(Call(texts, options.get("conversation_id"), tools))
         number = len(self.calls)
         last = messages[-1]
         answer = Content.from_text(f"reply {number}")
@@ -136,6 +138,9 @@ class RecordingModel(FunctionInvocationLayer[Any], BaseChatClient[Any]):
             )
 
         async def whole() -> ChatResponse[Any]:
+            self.arrived.set()
+            if self.gated_on in last.text:
+                await self.gate.wait()
             return ChatResponse(
                 messages=[Message(role="assistant", contents=[answer])],
                 conversation_id=conversation,

@@ -6,13 +6,23 @@
 from typing import Any, assert_type
 from uuid import UUID
 
-from agent_framework import Agent, RawAgent, SupportsAgentRun, Workflow, WorkflowAgent
+from agent_framework import (
+    Agent,
+    FunctionalWorkflow,
+    FunctionalWorkflowAgent,
+    FunctionalWorkflowDefinition,
+    RawAgent,
+    SupportsAgentRun,
+    Workflow,
+    WorkflowAgent,
+)
 from agent_framework_ag_ui import AgentFrameworkAgent, AgentFrameworkWorkflow
+from fastapi import Depends
 
 from scoped_registration import PersistentShared, Registration, ScopedFactory, SingleUser
 from scoped_registration.integrations.agent_framework import AGUIEndpointBuilder as E
 from scoped_registration.integrations.agent_framework import per_run
-from scoped_registration.integrations.agent_framework.builder import (
+from scoped_registration.integrations.agent_framework.stages import (
     AgentStage,
     ScopedAgentStage,
     ScopedWorkflowStage,
@@ -29,6 +39,7 @@ from scoped_registration.registration import (
 from tests.typing.given.agui import (
     MyRunner,
     MyWorkflow,
+    Shared,
     acknowledgement,
     agent,
     agent_runner,
@@ -45,6 +56,8 @@ from tests.typing.given.agui import (
     build_runner,
     build_workflow_agent,
     checkpoints,
+    definition,
+    functional,
     my_runner,
     my_workflow,
     opened,
@@ -157,3 +170,47 @@ list[ScopedAgentStage[Registration[Workflow], str]]()  # @agui-type-ScopedAgentS
 assert_type(E("x").isolation(ScopedFactory(build, scope=user)).verify_at_startup(sample_scopes=["user"]), ScopedWorkflowStage[ScopedRegistration[Workflow, str], str])  # @agui-verify
 assert_type(E("x").isolation(ScopedFactory(build_agent, scope=user)).verify_at_startup(sample_scopes=["user"]), ScopedAgentStage[ScopedRegistration[Agent[Any], str], str])  # @agui-verify-agent
 assert_type(E("x").isolation(ScopedFactory(build, scope=user)).verify_at_startup(sample_scopes=["user"]).mount(app), ScopedRegistration[Workflow, str])  # @agui-verify-mount
+assert_type(E("x").isolation(SingleUser(workflow)).options(tags=["x"]), WorkflowStage[SingleUserRegistration[Workflow]])  # @agui-options-single
+assert_type(E("x").isolation(SingleUser(workflow)).detached(max_runs=4), WorkflowStage[SingleUserRegistration[Workflow]])  # @agui-detached-single
+assert_type(E("x").isolation(PersistentShared(workflow, acknowledgement=acknowledgement)).options(tags=["x"]), WorkflowStage[SharedRegistration[Workflow]])  # @agui-options-shared
+assert_type(E("x").isolation(PersistentShared(workflow, acknowledgement=acknowledgement)).detached(max_runs=4), WorkflowStage[SharedRegistration[Workflow]])  # @agui-detached-shared
+assert_type(E("x").isolation(SingleUser.per_thread(build)).options(tags=["x"]), ThreadWorkflowStage[PerThreadRegistration[Workflow]])  # @agui-options-thread
+assert_type(E("x").isolation(SingleUser.per_thread(build)).detached(max_runs=4), ThreadWorkflowStage[PerThreadRegistration[Workflow]])  # @agui-detached-thread
+assert_type(E("x").isolation(ScopedFactory(build, scope=user)).options(tags=["x"]), ScopedWorkflowStage[ScopedRegistration[Workflow, str], str])  # @agui-options-scoped
+assert_type(E("x").isolation(ScopedFactory(build, scope=user)).detached(max_runs=4), ScopedWorkflowStage[ScopedRegistration[Workflow, str], str])  # @agui-detached-scoped
+assert_type(E("x").isolation(ScopedFactory(build, scope=user)).detached(max_runs_per_scope=4), ScopedWorkflowStage[ScopedRegistration[Workflow, str], str])  # @agui-share-scoped
+assert_type(E("x").isolation(SingleUser(agent)).options(tags=["x"]), AgentStage[SingleUserRegistration[Agent[Any]]])  # @agui-options-single-agent
+assert_type(E("x").isolation(SingleUser(agent)).options(state_schema=Shared), AgentStage[SingleUserRegistration[Agent[Any]]])  # @agui-schema-single-agent
+assert_type(E("x").isolation(SingleUser(agent)).detached(max_runs=4), AgentStage[SingleUserRegistration[Agent[Any]]])  # @agui-detached-single-agent
+assert_type(E("x").isolation(PersistentShared(agent, acknowledgement=acknowledgement)).options(tags=["x"]), AgentStage[SharedRegistration[Agent[Any]]])  # @agui-options-shared-agent
+assert_type(E("x").isolation(PersistentShared(agent, acknowledgement=acknowledgement)).options(state_schema=Shared), AgentStage[SharedRegistration[Agent[Any]]])  # @agui-schema-shared-agent
+assert_type(E("x").isolation(PersistentShared(agent, acknowledgement=acknowledgement)).detached(max_runs=4), AgentStage[SharedRegistration[Agent[Any]]])  # @agui-detached-shared-agent
+assert_type(E("x").isolation(SingleUser.per_thread(build_agent)).options(tags=["x"]), ThreadAgentStage[PerThreadRegistration[Agent[Any]]])  # @agui-options-thread-agent
+assert_type(E("x").isolation(SingleUser.per_thread(build_agent)).options(state_schema=Shared), ThreadAgentStage[PerThreadRegistration[Agent[Any]]])  # @agui-schema-thread-agent
+assert_type(E("x").isolation(SingleUser.per_thread(build_agent)).detached(max_runs=4), ThreadAgentStage[PerThreadRegistration[Agent[Any]]])  # @agui-detached-thread-agent
+assert_type(E("x").isolation(ScopedFactory(build_agent, scope=user)).options(tags=["x"]), ScopedAgentStage[ScopedRegistration[Agent[Any], str], str])  # @agui-options-scoped-agent
+assert_type(E("x").isolation(ScopedFactory(build_agent, scope=user)).options(state_schema=Shared), ScopedAgentStage[ScopedRegistration[Agent[Any], str], str])  # @agui-schema-scoped-agent
+assert_type(E("x").isolation(ScopedFactory(build_agent, scope=user)).detached(max_runs=4), ScopedAgentStage[ScopedRegistration[Agent[Any], str], str])  # @agui-detached-scoped-agent
+assert_type(E("x").isolation(ScopedFactory(build_agent, scope=user)).detached(max_runs_per_scope=4), ScopedAgentStage[ScopedRegistration[Agent[Any], str], str])  # @agui-share-scoped-agent
+assert_type(E("x").isolation(per_run(agent, scope=user)).options(tags=["x"]), ScopedAgentStage[ScopedRegistration[RawAgent[Any], str], str])  # @agui-options-per-run
+assert_type(E("x").isolation(per_run(agent, scope=user)).options(state_schema=Shared), ScopedAgentStage[ScopedRegistration[RawAgent[Any], str], str])  # @agui-schema-per-run
+assert_type(E("x").isolation(per_run(agent, scope=user)).detached(max_runs=4), ScopedAgentStage[ScopedRegistration[RawAgent[Any], str], str])  # @agui-detached-per-run
+assert_type(E("x").isolation(per_run(agent, scope=user)).detached(max_runs_per_scope=4), ScopedAgentStage[ScopedRegistration[RawAgent[Any], str], str])  # @agui-share-per-run
+assert_type(E("x").isolation(SingleUser(workflow)).options(default_state={"x": 1}), WorkflowStage[SingleUserRegistration[Workflow]])  # @agui-options-state
+assert_type(E("x").isolation(SingleUser(workflow)).options(keepalive=None), WorkflowStage[SingleUserRegistration[Workflow]])  # @agui-options-keepalive
+assert_type(E("x").isolation(SingleUser(workflow)).options(dependencies=[Depends(user)]), WorkflowStage[SingleUserRegistration[Workflow]])  # @agui-options-dependencies
+assert_type(E("x").isolation(SingleUser(workflow)).detached(timeout=60.0), WorkflowStage[SingleUserRegistration[Workflow]])  # @agui-detached-timeout
+assert_type(E("x").isolation(SingleUser(agent)).options(default_state={"x": 1}), AgentStage[SingleUserRegistration[Agent[Any]]])  # @agui-options-agent-state
+assert_type(E("x").isolation(SingleUser(agent)).options(keepalive=None), AgentStage[SingleUserRegistration[Agent[Any]]])  # @agui-options-agent-keepalive
+assert_type(E("x").isolation(SingleUser(agent)).options(dependencies=[Depends(user)]), AgentStage[SingleUserRegistration[Agent[Any]]])  # @agui-options-agent-dependencies
+assert_type(E("x").isolation(SingleUser(agent)).options(predict_state_config={"x": {"tool": "y"}}), AgentStage[SingleUserRegistration[Agent[Any]]])  # @agui-options-agent-prediction
+assert_type(E("x").isolation(SingleUser(agent)).options(a2ui={"inject_a2ui_tool": True}), AgentStage[SingleUserRegistration[Agent[Any]]])  # @agui-options-agent-a2ui
+assert_type(E("x").isolation(ScopedFactory(build, scope=user)).detached(timeout=60.0), ScopedWorkflowStage[ScopedRegistration[Workflow, str], str])  # @agui-detached-scoped-timeout
+assert_type(E("x").isolation(ScopedFactory(build, scope=user)).options(tags=["x"]).detached(max_runs=4).mount(app), ScopedRegistration[Workflow, str])  # @agui-options-mount-scoped
+assert_type(E("x").isolation(SingleUser(functional)), AgentStage[SingleUserRegistration[FunctionalWorkflow]])  # @agui-single-functional
+assert_type(E("x").isolation(SingleUser(definition)), AgentStage[SingleUserRegistration[FunctionalWorkflowDefinition]])  # @agui-single-definition
+assert_type(E("x").isolation(PersistentShared(functional, acknowledgement=acknowledgement)), AgentStage[SharedRegistration[FunctionalWorkflow]])  # @agui-shared-functional
+assert_type(E("x").isolation(PersistentShared(definition, acknowledgement=acknowledgement)), AgentStage[SharedRegistration[FunctionalWorkflowDefinition]])  # @agui-shared-definition
+assert_type(E("x").isolation(ScopedFactory(lambda context: definition.build().as_agent(), scope=user)), ScopedAgentStage[ScopedRegistration[FunctionalWorkflowAgent, str], str])  # @agui-scoped-functional
+assert_type(E("x").isolation(ScopedFactory(lambda context: definition.build(), scope=user)), ScopedAgentStage[ScopedRegistration[FunctionalWorkflow, str], str])  # @agui-scoped-functional-workflow
+assert_type(E("x").isolation(SingleUser.per_thread(lambda context: definition.build())), ThreadAgentStage[PerThreadRegistration[FunctionalWorkflow]])  # @agui-thread-functional

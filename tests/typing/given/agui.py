@@ -24,6 +24,7 @@ from agent_framework_ag_ui import (
     InMemoryAGUIThreadSnapshotStore,
 )
 from fastapi import FastAPI
+from pydantic import BaseModel
 
 from scoped_registration import Acknowledgement, Risk, ScopeContext
 
@@ -32,6 +33,10 @@ class MyWorkflow(Workflow): ...
 
 
 class MyRunner(AgentFrameworkWorkflow): ...
+
+
+class Shared(BaseModel):
+    language: str = "en"
 
 
 class OrchestrationBuilder:

@@ -8,7 +8,7 @@ from agent_framework import Workflow
 from scoped_registration import PersistentShared, ScopedFactory, SingleUser
 from scoped_registration.integrations.agent_framework import AGUIEndpointBuilder as E
 from scoped_registration.integrations.agent_framework import per_run
-from scoped_registration.integrations.agent_framework.builder import (
+from scoped_registration.integrations.agent_framework.stages import (
     AgentStage,
     ScopedAgentStage,
     ScopedWorkflowStage,
@@ -17,6 +17,7 @@ from scoped_registration.integrations.agent_framework.builder import (
     WorkflowStage,
 )
 from tests.typing.given.agui import (
+    Shared,
     acknowledgement,
     agent,
     agent_runner,
@@ -105,7 +106,6 @@ E("x").isolation(ScopedFactory(lambda context: workflow_builder, scope=user))  #
 E("x").isolation(ScopedFactory(lambda context: None, scope=user))  # R11 @agui-scoped-lambda | mypy: arg-type | pyright: reportCallIssue | ty: no-matching-overload | pyrefly: no-matching-overload | zuban: type-var
 E("x").isolation(SingleUser(workflow_builder))  # R11 @agui-single-workflow | mypy: type-var | pyright: reportCallIssue | ty: no-matching-overload | pyrefly: no-matching-overload | zuban: type-var
 E("x").isolation(SingleUser(orchestration))  # R11 @agui-single-workflow | mypy: type-var | pyright: reportCallIssue | ty: no-matching-overload | pyrefly: no-matching-overload | zuban: type-var
-E("x").isolation(SingleUser(functional))  # R11 @agui-single-workflow | mypy: type-var | pyright: reportCallIssue | ty: no-matching-overload | pyrefly: no-matching-overload | zuban: type-var
 E("x").isolation(SingleUser(build))  # R11 @agui-single-workflow | mypy: type-var | pyright: reportCallIssue | ty: no-matching-overload | pyrefly: no-matching-overload | zuban: type-var
 E("x").isolation(SingleUser(object()))  # R11 @agui-single-workflow | mypy: type-var | pyright: reportCallIssue | ty: no-matching-overload | pyrefly: no-matching-overload | zuban: type-var
 E("x").isolation(SingleUser.per_thread(build_builder))  # R11 @agui-thread-function | mypy: arg-type | pyright: reportCallIssue | ty: no-matching-overload | pyrefly: no-matching-overload | zuban: type-var
@@ -147,3 +147,40 @@ E("x").isolation(SingleUser(workflow)).verify_at_startup(sample_scopes=["user"])
 E("x").isolation(SingleUser.per_thread(build)).verify_at_startup(sample_scopes=["user"])  # R10 @agui-verify | mypy: attr-defined | pyright: reportAttributeAccessIssue | ty: missing-attribute | pyrefly: missing-attribute | zuban: attr-defined
 E("x").isolation(SingleUser.per_thread(build_agent)).verify_at_startup(sample_scopes=["user"])  # R10 @agui-verify-agent | mypy: attr-defined | pyright: reportAttributeAccessIssue | ty: missing-attribute | pyrefly: missing-attribute | zuban: attr-defined
 E("x").isolation(PersistentShared(workflow, acknowledgement=acknowledgement)).verify_at_startup(sample_scopes=["user"])  # R10 @agui-verify | mypy: attr-defined | pyright: reportAttributeAccessIssue | ty: missing-attribute | pyrefly: missing-attribute | zuban: attr-defined
+E("x").isolation(SingleUser(workflow)).options(state_schema=Shared)  # R10 @agui-options-single | mypy: call-arg | pyright: reportCallIssue | ty: unknown-argument | pyrefly: unexpected-keyword | zuban: call-arg
+E("x").isolation(PersistentShared(workflow, acknowledgement=acknowledgement)).options(state_schema=Shared)  # R10 @agui-options-shared | mypy: call-arg | pyright: reportCallIssue | ty: unknown-argument | pyrefly: unexpected-keyword | zuban: call-arg
+E("x").isolation(SingleUser.per_thread(build)).options(state_schema=Shared)  # R10 @agui-options-thread | mypy: call-arg | pyright: reportCallIssue | ty: unknown-argument | pyrefly: unexpected-keyword | zuban: call-arg
+E("x").isolation(ScopedFactory(build, scope=user)).options(state_schema=Shared)  # R10 @agui-options-scoped | mypy: call-arg | pyright: reportCallIssue | ty: unknown-argument | pyrefly: unexpected-keyword | zuban: call-arg
+E("x").isolation(SingleUser(workflow)).options(predict_state_config={"x": {"tool": "y"}})  # R10 @agui-options-single | mypy: call-arg | pyright: reportCallIssue | ty: unknown-argument | pyrefly: unexpected-keyword | zuban: call-arg
+E("x").isolation(SingleUser(workflow)).options(a2ui={"inject_a2ui_tool": True})  # R10 @agui-options-single | mypy: call-arg | pyright: reportCallIssue | ty: unknown-argument | pyrefly: unexpected-keyword | zuban: call-arg
+E("x").isolation(SingleUser(workflow)).detached(max_runs_per_scope=4)  # R10 @agui-detached-single | mypy: call-arg | pyright: reportCallIssue | ty: unknown-argument | pyrefly: unexpected-keyword | zuban: call-arg
+E("x").isolation(PersistentShared(workflow, acknowledgement=acknowledgement)).detached(max_runs_per_scope=4)  # R10 @agui-detached-shared | mypy: call-arg | pyright: reportCallIssue | ty: unknown-argument | pyrefly: unexpected-keyword | zuban: call-arg
+E("x").isolation(SingleUser.per_thread(build)).detached(max_runs_per_scope=4)  # R10 @agui-detached-thread | mypy: call-arg | pyright: reportCallIssue | ty: unknown-argument | pyrefly: unexpected-keyword | zuban: call-arg
+E("x").isolation(SingleUser(agent)).detached(max_runs_per_scope=4)  # R10 @agui-detached-single-agent | mypy: call-arg | pyright: reportCallIssue | ty: unknown-argument | pyrefly: unexpected-keyword | zuban: call-arg
+E("x").isolation(PersistentShared(agent, acknowledgement=acknowledgement)).detached(max_runs_per_scope=4)  # R10 @agui-detached-shared-agent | mypy: call-arg | pyright: reportCallIssue | ty: unknown-argument | pyrefly: unexpected-keyword | zuban: call-arg
+E("x").isolation(SingleUser.per_thread(build_agent)).detached(max_runs_per_scope=4)  # R10 @agui-detached-thread-agent | mypy: call-arg | pyright: reportCallIssue | ty: unknown-argument | pyrefly: unexpected-keyword | zuban: call-arg
+E("x").options(tags=["x"])  # R1 @agui-options-single | mypy: attr-defined | pyright: reportAttributeAccessIssue | ty: missing-attribute | pyrefly: missing-attribute | zuban: attr-defined
+E("x").detached(max_runs=4)  # R1 @agui-detached-single | mypy: attr-defined | pyright: reportAttributeAccessIssue | ty: missing-attribute | pyrefly: missing-attribute | zuban: attr-defined
+E("x").isolation(SingleUser.per_thread(functional))  # R3 @agui-thread-functional | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+E("x").isolation(SingleUser.per_thread(definition))  # R3 @agui-thread-functional | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+per_run(functional, scope=user)  # R12 @per-run | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+per_run(definition, scope=user)  # R12 @per-run | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+E("x").isolation(SingleUser(workflow)).options(tags=1)  # R0 @agui-options-single | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+E("x").isolation(SingleUser(workflow)).options(["x"])  # R0 @agui-options-single | mypy: call-arg | pyright: reportCallIssue | ty: too-many-positional-arguments | pyrefly: bad-argument-count | zuban: call-arg
+E("x").isolation(SingleUser(workflow)).options(default_state=["x"])  # R0 @agui-options-state | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+E("x").isolation(SingleUser(workflow)).options(keepalive="15")  # R0 @agui-options-keepalive | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+E("x").isolation(SingleUser(workflow)).options(dependencies=[user])  # R0 @agui-options-dependencies | mypy: list-item | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: list-item
+E("x").isolation(SingleUser(agent)).options(tags=1)  # R0 @agui-options-single-agent | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+E("x").isolation(SingleUser(agent)).options(["x"])  # R0 @agui-options-single-agent | mypy: call-arg | pyright: reportCallIssue | ty: too-many-positional-arguments | pyrefly: bad-argument-count | zuban: call-arg
+E("x").isolation(SingleUser(agent)).options(default_state=["x"])  # R0 @agui-options-agent-state | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+E("x").isolation(SingleUser(agent)).options(keepalive="15")  # R0 @agui-options-agent-keepalive | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+E("x").isolation(SingleUser(agent)).options(dependencies=[user])  # R0 @agui-options-agent-dependencies | mypy: list-item | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: list-item
+E("x").isolation(SingleUser(agent)).options(predict_state_config={"x": "y"})  # R0 @agui-options-agent-prediction | mypy: dict-item | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-assignment | zuban: dict-item
+E("x").isolation(SingleUser(agent)).options(a2ui=True)  # R0 @agui-options-agent-a2ui | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+E("x").isolation(SingleUser(workflow)).detached(max_runs="4")  # R0 @agui-detached-single | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+E("x").isolation(SingleUser(workflow)).detached(4)  # R0 @agui-detached-single | mypy: call-arg | pyright: reportCallIssue | ty: too-many-positional-arguments | pyrefly: bad-argument-count | zuban: call-arg
+E("x").isolation(SingleUser(workflow)).detached(timeout=None)  # R0 @agui-detached-timeout | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+E("x").isolation(ScopedFactory(build, scope=user)).detached(max_runs=None)  # R0 @agui-detached-scoped | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+E("x").isolation(ScopedFactory(build, scope=user)).detached(4)  # R0 @agui-detached-scoped | mypy: call-arg | pyright: reportCallIssue | ty: too-many-positional-arguments | pyrefly: bad-argument-count | zuban: call-arg
+E("x").isolation(ScopedFactory(build, scope=user)).detached(max_runs_per_scope="4")  # R0 @agui-share-scoped | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+E("x").isolation(ScopedFactory(build, scope=user)).detached(timeout=None)  # R0 @agui-detached-scoped-timeout | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type

@@ -35,6 +35,15 @@ async def test_a_current_instance_is_reused_and_another_is_not() -> None:
     assert first.statistics().live == 1
 
 
+async def test_an_engine_that_lost_its_documents_makes_no_instance_current_again() -> None:
+    store = MemoryStore()
+    first, second = worker(store), worker(store)
+    await say(first, "lost")
+    store.__init__()  # type: ignore[misc]  # as an engine that was emptied
+    assert await say(second, "new") == ["new"]  # the same version as the lost one
+    assert await say(first, "and now") == ["new", "and now"]
+
+
 async def test_a_run_that_fails_commits_nothing() -> None:
     store = MemoryStore()
     registration = worker(store)

@@ -1,20 +1,30 @@
 import asyncio
 import sys
+from typing import Annotated
+
+from fastapi import FastAPI, Header
 
 from scoped_registration.testing import JSONRoute, Recorder, Verdict, probe_isolation
-from tests.testing.examples.chat import create_app
 
 recorder = Recorder()
+app = FastAPI()
+history: list[str] = []  # the mistake: one for everybody
 
 
-async def model(history: list[str]) -> str:
-    await recorder.model_called(*history)
+async def model(texts: list[str]) -> str:
+    await recorder.model_called(*texts)
     return "an answer"
+
+
+@app.post("/chat/{thread}")
+async def chat(thread: str, text: str, x_user: Annotated[str, Header()]) -> str:
+    history.append(text)
+    return await model(history)
 
 
 async def main() -> int:
     report = await probe_isolation(
-        create_app(model),
+        app,
         JSONRoute("/chat/{thread}?text={text}"),
         [{"x-user": "alice"}, {"x-user": "bob"}],
         threads=1,

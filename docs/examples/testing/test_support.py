@@ -1,4 +1,4 @@
-"""The application that the page's examples test: its chat client is an argument."""
+"""An application and the test that its users are kept apart."""
 
 from typing import Annotated, Any
 
@@ -7,6 +7,9 @@ from fastapi import FastAPI, Header
 
 from scoped_registration import ScopeContext, ScopedFactory
 from scoped_registration.integrations.agent_framework import AGUIEndpointBuilder
+from scoped_registration.testing import AGUIRoute, Recorder
+from scoped_registration.testing.agent_framework import RecordingChatClient
+from scoped_registration.testing.plugin import IsolationProbe
 
 
 def current_user(x_user: Annotated[str, Header()]) -> str:
@@ -23,3 +26,10 @@ def create_app(client: SupportsChatGetResponse[Any]) -> FastAPI:
         ScopedFactory(build_workflow, scope=current_user)
     ).mount(app)
     return app
+
+
+def test_users_are_kept_apart(isolation_probe: IsolationProbe) -> None:
+    recorder = Recorder()
+    app = create_app(RecordingChatClient(recorder))
+    users = [{"x-user": "alice"}, {"x-user": "bob"}]
+    isolation_probe(app, AGUIRoute("/support"), users, recorder=recorder)
