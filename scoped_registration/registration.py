@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, Generic, final
 import attrs
 from typing_extensions import TypeVar, override
 
-from scoped_registration.errors import describe_type, source_of
 from scoped_registration.manifest import Description
 from scoped_registration.modes import Mode, PersistentShared, PerThread, ScopedFactory, SingleUser
 from scoped_registration.owner import OwnerPin
-from scoped_registration.scope import ScopeValue, check_thread_id, scope_text
+from scoped_registration.scope import ScopeValue, check_thread_id, share_of
 from scoped_registration.settings import (
     UNSET,
     Settings,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from scoped_registration.stores.protocol import ThreadStore
 
 # Any: what a factory returns is unwrapped on the way to the target.
-
 __all__ = [
     "PerThreadRegistration",
     "Registration",
@@ -44,7 +42,7 @@ __all__ = [
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 S = TypeVar("S", bound=ScopeValue)
-_THE_ONE: Final[Key] = ("", "")
+_THE_ONE: Final[Key] = (("",), "")
 
 
 class Registration(Generic[T_co]):
@@ -64,6 +62,11 @@ class Registration(Generic[T_co]):
         return self._settings.name
 
     @property
+    def mode(self) -> Mode:
+        """The declared mode."""
+        raise NotImplementedError
+
+    @property
     def declared_at(self) -> str:
         """``file:line`` of the declaration."""
         return self._settings.declared_at
@@ -80,7 +83,7 @@ class Registration(Generic[T_co]):
 
     def describe(self) -> Description:
         """Return this registration as data: what stands in the manifest."""
-        raise NotImplementedError
+        return describe(self._settings, self.mode)
 
     async def shutdown(self) -> None:
         """Close every instance; the next lease begins anew. `attach` calls it.
@@ -101,9 +104,6 @@ class Registration(Generic[T_co]):
     @override
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
-
-    def _describe(self, mode: Mode, **more: Any) -> Description:
-        return describe(self._settings, mode, **more)
 
 
 class _Guarded(Registration[T_co]):
@@ -129,6 +129,7 @@ class SingleUserRegistration(_Guarded[T_co]):
         self._mode = mode
 
     @property
+    @override
     def mode(self) -> SingleUser[T_co]:
         """The declared mode."""
         return self._mode
@@ -143,11 +144,6 @@ class SingleUserRegistration(_Guarded[T_co]):
         """
         return self._lease(_THE_ONE, self.name)
 
-    @override
-    def describe(self) -> Description:
-        """Return this registration as data."""
-        return self._describe(self._mode, target=describe_type(self._mode.target))
-
 
 @final
 class PerThreadRegistration(_Guarded[T_co]):
@@ -161,6 +157,7 @@ class PerThreadRegistration(_Guarded[T_co]):
         self._mode = mode
 
     @property
+    @override
     def mode(self) -> PerThread[Any]:
         """The declared mode."""
         return self._mode
@@ -182,13 +179,8 @@ class PerThreadRegistration(_Guarded[T_co]):
         chosen = None if thread_id is UNSET else self._key(thread_id)
         return self._pool.invalidate(lambda key: chosen in (None, key))
 
-    @override
-    def describe(self) -> Description:
-        """Return this registration as data."""
-        return self._describe(self._mode, target=source_of(self._mode.factory))
-
     def _key(self, thread_id: object) -> Key:
-        return scope_text(self.name), check_thread_id(thread_id)
+        return share_of(self.name), check_thread_id(thread_id)
 
 
 @final
@@ -202,6 +194,7 @@ class ScopedRegistration(Registration[T_co], Generic[T_co, S]):
         self._mode = mode
 
     @property
+    @override
     def mode(self) -> ScopedFactory[Any, Any]:
         """The declared mode."""
         return self._mode
@@ -226,7 +219,10 @@ class ScopedRegistration(Registration[T_co], Generic[T_co, S]):
                 await chat.reply("hello")
             ```
         """
-        return self._lease((scope_text(scope), check_thread_id(thread_id)), scope)
+        key: Any = scope, thread_id
+        if not (type(scope) is type(thread_id) is str and key in self._pool.slots):
+            key = share_of(scope), check_thread_id(thread_id)  # else it was checked when it was new
+        return self._lease(key, scope)
 
     def invalidate(self, *, scope: S | Unset = UNSET, thread_id: str | Unset = UNSET) -> int:
         """Retire instances: no new lease of them, closed as soon as they are idle.
@@ -244,11 +240,9 @@ class ScopedRegistration(Registration[T_co], Generic[T_co, S]):
             RegistrationError: ``scope_missing``, ``scope_type_unsupported`` or
                 ``thread_id_invalid``; a missing user never means *everybody*.
         """
-        text = None if scope is UNSET else scope_text(scope)
+        share = None if scope is UNSET else share_of(scope)
         thread = None if thread_id is UNSET else check_thread_id(thread_id)
-        return self._pool.invalidate(
-            lambda key: text in (None, key[0]) and thread in (None, key[1])
-        )
+        return self._pool.invalidate(lambda at: share in (None, at[0]) and thread in (None, at[1]))
 
     async def verify(self) -> None:
         """Build an instance for each scope of `verify_at_startup`, and close it. Start-up calls it.
@@ -257,17 +251,6 @@ class ScopedRegistration(Registration[T_co], Generic[T_co, S]):
             RegistrationError: ``factory_reuses_state``, and what else a lease is refused with.
         """
         await try_samples(self._settings, self._pool)
-
-    @override
-    def describe(self) -> Description:
-        """Return this registration as data."""
-        mode = self._mode
-        return self._describe(
-            mode,
-            target=mode.describe_target(),
-            scope=source_of(mode.scope),
-            shares=mode.describe_shares(),
-        )
 
 
 @final
@@ -281,6 +264,7 @@ class SharedRegistration(Registration[T_co]):
         self._mode = mode
 
     @property
+    @override
     def mode(self) -> PersistentShared[T_co]:
         """The declared mode."""
         return self._mode
@@ -295,14 +279,3 @@ class SharedRegistration(Registration[T_co]):
                 with `.concurrency` those of a busy instance.
         """
         return self._lease(_THE_ONE, self.name)
-
-    @override
-    def describe(self) -> Description:
-        """Return this registration as data."""
-        mode = self._mode
-        return self._describe(
-            mode,
-            target=describe_type(mode.target),
-            scope=None if mode.access is None else f"access only: {source_of(mode.access)}",
-            acknowledgement=mode.acknowledgement,
-        )

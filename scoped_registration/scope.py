@@ -13,13 +13,17 @@ from scoped_registration.errors import ReasonCode, RegistrationError
 from scoped_registration.keys import check_thread_id, scope_digest, scope_text, storage_key
 
 __all__ = [
+    "Current",
     "ScopeContext",
     "ScopeResolver",
     "ScopeValue",
+    "Share",
     "SupportsScopeKey",
     "check_thread_id",
     "scope_digest",
     "scope_text",
+    "share_of",
+    "share_text",
     "storage_key",
 ]
 
@@ -73,6 +77,30 @@ ScopeValue: TypeAlias = _ScopePart | tuple[_ScopePart | tuple[_ScopePart, ...], 
 checker does not model hashing.
 """
 
+Share: TypeAlias = str | tuple[str]
+"""A scope in a key: a `str` as it is, anything else as its canonical text in a tuple.
+
+A `str` is nearly every scope, and so no text is made for it each time. A tuple equals no `str`.
+"""
+
+
+def share_of(scope: object) -> Share:
+    """Return what stands for a scope in a key; equal for one principal and no other.
+
+    Raises:
+        RegistrationError: As `scope_text`.
+    """
+    text = scope_text(scope)
+    if isinstance(scope, str) and text.startswith("s"):  # an enum member has a text of its own
+        return str.__str__(scope)
+    return (text,)
+
+
+def share_text(share: Share) -> str:
+    """Return the canonical text of the scope that stands in a key."""
+    return scope_text(share) if isinstance(share, str) else share[0]
+
+
 S_co = TypeVar("S_co", bound=ScopeValue, covariant=True)
 
 
@@ -100,6 +128,15 @@ class ScopeResolver(Protocol[S_co]):
         ...
 
 
+class Current:
+    """The scope of the lease now running, of one instance; None outside a lease."""
+
+    __slots__ = ("scope",)
+
+    def __init__(self) -> None:
+        self.scope: Any = None  # of a context of any scope
+
+
 class ScopeContext(Generic[S_co]):
     """What a factory receives: for whom, and for which thread, it builds.
 
@@ -112,12 +149,19 @@ class ScopeContext(Generic[S_co]):
 
     __slots__ = ("_current", "_registration", "_scope", "_scope_text", "_thread_id")
 
-    def __init__(self, registration: str, scope: S_co, thread_id: str, scope_text: str) -> None:
+    def __init__(
+        self,
+        registration: str,
+        scope: S_co,
+        thread_id: str,
+        scope_text: str,
+        current: Current | None = None,
+    ) -> None:
         self._registration = registration
         self._scope = scope
         self._thread_id = thread_id
         self._scope_text = scope_text
-        self._current: S_co | None = None
+        self._current = current or Current()
 
     @property
     def scope(self) -> S_co:
@@ -134,14 +178,16 @@ class ScopeContext(Generic[S_co]):
         Raises:
             RegistrationError: ``no_current_lease`` outside a lease.
         """
-        if self._current is None:
+        # The pool has checked that the value has the same key.
+        current: S_co | None = self._current.scope
+        if current is None:
             raise RegistrationError(
                 ReasonCode.NO_CURRENT_LEASE,
                 "ScopeContext.current was read while no lease of this instance is running",
                 instead="read it inside a run, or use ScopeContext.scope",
                 registration=self._registration,
             )
-        return self._current
+        return current
 
     @property
     def thread_id(self) -> str:
@@ -165,9 +211,3 @@ class ScopeContext(Generic[S_co]):
     @override
     def __repr__(self) -> str:
         return f"ScopeContext(registration={self._registration!r}, key={self.storage_key[:12]!r})"
-
-
-# A context of any scope: the pool has checked that the value has the same key.
-def set_current(context: ScopeContext[Any], scope: object) -> None:
-    """Set what `ScopeContext.current` answers; None outside a lease. For leases only."""
-    context._current = scope  # pyright: ignore[reportPrivateUsage]  # same module

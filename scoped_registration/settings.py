@@ -5,16 +5,16 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, assert_never
 
 import attrs
 
-from scoped_registration.errors import describe_type
+from scoped_registration.errors import describe_type, source_of
 from scoped_registration.keys import storage_key
 from scoped_registration.manifest import Description, Json
-from scoped_registration.modes import Mode, PerThread, ScopedFactory
+from scoped_registration.modes import Mode, PersistentShared, PerThread, ScopedFactory, SingleUser
 from scoped_registration.runtime.options import Bounds, Policy, invalid_option, seconds
-from scoped_registration.scope import scope_text
+from scoped_registration.scope import share_of, share_text
 
 if TYPE_CHECKING:
     from scoped_registration.persistence.codec import TargetCodec
@@ -137,14 +137,36 @@ def leases_of(
     )
 
     def lease(key: Key, scope: object) -> AbstractAsyncContextManager[Any]:
-        place = storage_key(settings.name, *key)
+        share, thread_id = key
+        place = storage_key(settings.name, share_text(share), thread_id)
         return PersistedLease(lambda: pool.lease(key, scope), place, persistence)
 
     return lease
 
 
-def describe(settings: Settings, mode: Mode, **more: Any) -> Description:
+def describe(settings: Settings, mode: Mode) -> Description:
     """Return a registration as data."""
+    more: dict[str, Any]
+    match mode:
+        case SingleUser():
+            more = {"target": describe_type(mode.target)}
+        case PerThread():
+            more = {"target": source_of(mode.factory)}
+        case ScopedFactory():
+            more = {
+                "target": mode.describe_target(),
+                "scope": source_of(mode.scope),
+                "shares": mode.describe_shares(),
+            }
+        case PersistentShared():
+            access = mode.access
+            more = {
+                "target": describe_type(mode.target),
+                "scope": None if access is None else f"access only: {source_of(access)}",
+                "acknowledgement": mode.acknowledgement,
+            }
+        case _:
+            assert_never(mode)
     return Description(
         name=settings.name,
         mode=mode.label,
@@ -189,7 +211,7 @@ async def try_samples(settings: Settings, pool: Pool[Any]) -> None:
     scopes = settings.sample_scopes
     samples = [(scope, _SAMPLE_THREADS[0]) for scope in scopes]
     samples += [(scope, _SAMPLE_THREADS[1]) for scope in scopes[:1]]
-    keys = {(scope_text(scope), thread_id): scope for scope, thread_id in samples}
+    keys = {(share_of(scope), thread_id): scope for scope, thread_id in samples}
     try:
         for key, scope in keys.items():
             async with pool.lease(key, scope):

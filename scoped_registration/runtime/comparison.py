@@ -15,9 +15,11 @@ from typing import Any, Final
 
 from scoped_registration.errors import caller
 from scoped_registration.keys import scope_leaves
+from scoped_registration.runtime.nearest import Nearest
 from scoped_registration.runtime.refusals import reuse_refusal
 from scoped_registration.runtime.report import log
 from scoped_registration.runtime.slot import Key, Slot, State
+from scoped_registration.scope import share_text
 from scoped_registration.verification.constants import installed_as
 from scoped_registration.verification.permitted import Permitted
 from scoped_registration.verification.shared_state import (
@@ -66,12 +68,14 @@ class Comparison:
         self._is_first = True
         # Which object each product was, and what it reached; the last built stand last.
         self._remembered: OrderedDict[Key, tuple[int, array[int]]] = OrderedDict()
+        self._nearest = Nearest()
         self._has_warned = False
 
     def reset(self) -> None:
         """Forget everything: all instances have ended."""
         self._witness, self._is_first = None, True
         self._remembered.clear()
+        self._nearest.clear()
 
     def check(self, built: object, key: Key, slots: Mapping[Key, Slot[Any]]) -> None:
         """Refuse a product that reaches what another key's product reaches.
@@ -91,7 +95,7 @@ class Comparison:
         if witness is not None and witness[0] != key:
             self._compare(*witness, product, key)
         harmless: set[frozenset[int]] = set()  # what was found to be permitted; often the same
-        for slot in _nearest(key, slots, reversed(self._remembered)).values():
+        for slot in self._likeliest(key, slots).values():
             common = product.graph.counted.keys() & self._identities(slot)
             if not common or (what := frozenset(common)) in harmless:
                 continue
@@ -104,10 +108,31 @@ class Comparison:
         elif witness is not None and witness[0] != key:
             self._witness = None
         self._keep(key, product)
+        self._nearest.add(key, slots)
+
+    def _likeliest(self, key: Key, slots: Mapping[Key, Slot[Any]]) -> dict[Key, Slot[Any]]:
+        """Return the live products of other keys that are the likeliest to share with a new one.
+
+        A factory may keep a cache by the thread id, by any part of the scope, or by several of
+        them. So the keys are taken in turn from those that have each of these in common with
+        the new one, and from the last built; then come any others.
+        """
+        groups = self._nearest.groups(key)
+        in_turn = zip_longest(*groups, reversed(self._remembered), fillvalue=key)
+        chosen: dict[Key, Slot[Any]] = {}
+        for other in chain(chain.from_iterable(in_turn), slots):
+            slot = slots.get(other)
+            if slot is not None and slot.state in _HELD and other != key:
+                chosen[other] = slot
+                if len(chosen) == MOST_COMPARED:
+                    break
+        return chosen
 
     def _compare(self, other_key: Key, other: Survey, product: Survey, key: Key) -> None:
         hidden = [
-            text for scope, thread in (other_key, key) for text in (*scope_leaves(scope), thread)
+            text
+            for share, thread in (other_key, key)
+            for text in (*scope_leaves(share_text(share)), thread)
         ]
         found = compare(other, product, hidden=hidden)
         if found:
@@ -142,42 +167,6 @@ class Comparison:
         self._remembered.move_to_end(key)
         if len(self._remembered) > MOST_REMEMBERED:
             self._remembered.popitem(last=False)
-
-
-def _nearest(
-    key: Key, slots: Mapping[Key, Slot[Any]], last_built: Iterable[Key]
-) -> dict[Key, Slot[Any]]:
-    """Return the live products of other keys that are the likeliest to share with a new one.
-
-    A factory may keep a cache by the thread id, by any part of the scope, or by several of
-    them. So the keys are taken in turn from those that have each of these in common with the
-    new one, and from the last built.
-    """
-    scope, thread = key
-    groups = [list(slots)]  # all of them; then those with one part in common, with two, ...
-    for part in reversed(_parts(scope)):
-        held = groups if len(groups) < MOST_COMPARED else groups[:1]
-        groups += [found for group in held if (found := [k for k in group if part in k[0]])]
-    groups += [found for group in groups if (found := [k for k in group if k[1] == thread])]
-    in_turn = zip_longest(*map(reversed, reversed(groups)), last_built, fillvalue=key)
-    chosen: dict[Key, Slot[Any]] = {}
-    for other in chain.from_iterable(in_turn):
-        slot = slots.get(other)
-        if slot is not None and slot.state in _HELD and other != key:
-            chosen[other] = slot
-            if len(chosen) == MOST_COMPARED:
-                break
-    return chosen
-
-
-def _parts(scope: str) -> list[str]:
-    """Return the parts of a scope, as they stand in its text and in that of an equal part."""
-    spellings = (
-        spelling
-        for leaf in scope_leaves(scope)
-        for spelling in (f"s{len(leaf)}:{leaf}", f"i{leaf};", f"u{leaf}")
-    )
-    return [spelling for spelling in spellings if spelling in scope]
 
 
 def _told(shared: Shared) -> str:

@@ -8,22 +8,23 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from scoped_registration.errors import ReasonCode, RegistrationError
 from scoped_registration.runtime.claims import announce, disclaim
-from scoped_registration.runtime.eviction import Room, expiry
+from scoped_registration.runtime.eviction import Room
+from scoped_registration.runtime.idle import Idle
 from scoped_registration.runtime.life import Life, LoopEndedError
 from scoped_registration.runtime.options import Bounds
 from scoped_registration.runtime.refusals import BUSY, build_refusal, refusal
 from scoped_registration.runtime.report import log, report_failure
 from scoped_registration.runtime.seeking import Seekers
-from scoped_registration.runtime.slot import READY, Key, Slot, State, Waiter
+from scoped_registration.runtime.slot import Key, Slot, State, Waiter
 from scoped_registration.runtime.statistics import Counters
 from scoped_registration.runtime.sweeper import Sweeper
 from scoped_registration.runtime.tasks import Owner
+from scoped_registration.scope import Share
 
 __all__ = ["Keeper"]
 
@@ -52,12 +53,11 @@ class Keeper(Generic[T]):
         self._patience = patience
         self._clock = clock
         self.mutex: threading.RLock = threading.RLock()
-        self.slots: OrderedDict[Key, Slot[T]] = OrderedDict()  # by last use, oldest first
+        self.slots: dict[Key, Slot[T]] = {}
         self.room: Room = Room(bounds)
-        self.seekers: Seekers[T] = Seekers(
-            self.room, self.slots.values, evict=self._evict, build=self._begin_build
-        )
+        self.seekers: Seekers[T] = Seekers(self.room, evict=self._evict_one, build=self._begin)
         self.sweeper: Sweeper = Sweeper(name, self.sweep, clock)
+        self.idle: Idle[T] = Idle(bounds, self.seekers, self.sweeper, clock, settle=self._settle)
         self.counters: Counters = Counters()
         self.refusing: ReasonCode | None = None
         self.failures: list[Exception] = []  # of closings, while the pool drains
@@ -74,54 +74,38 @@ class Keeper(Generic[T]):
 
     def advance(self, slot: Slot[T]) -> None:
         """Do what the state of a slot permits now."""
+        free = self.idle.remove(slot)
         if slot.state is State.SEEKING:
             self.seekers.seek(slot)
         elif slot.state is not State.READY:
             self._reap(slot)
-        elif not (slot.leases and self._exclusive):
-            if not self.stale(slot):
-                self._grant(slot)
-            elif not slot.leases:
+        elif free:
+            if self.idle.stale(slot):
                 self._evict(slot)
+            elif not self._grant(slot):
+                self.idle.slots[slot] = slot
+        elif not (self._exclusive or slot.retired or slot.orphaned):
+            self._grant(slot)
 
-    def stale(self, slot: Slot[T]) -> bool:
-        """Whether an instance must not be leased any more."""
-        if slot.retired or (slot.owner is not None and slot.orphaned):
-            return True
-        return slot.leases == 0 and self._clock() >= slot.due
-
-    def release(self, slot: Slot[T]) -> None:
-        """Take one lease back."""
-        slot.leases -= 1
-        if slot.leases or slot.state is not READY:
-            return
-        slot.show(None)
-        self._rest(slot)
-        if slot.waiters or slot.retired or slot.owner is not None or slot.due <= slot.idle_since:
-            self.advance(slot)
-        if self.seekers:
-            self.seekers.serve()
-
-    def leave(self, slot: Slot[T], waiter: Waiter) -> None:
+    def leave(self, waiter: Waiter) -> None:
         """Let a caller go who was cancelled, timed out or refused: no trace of it stays."""
-        if waiter.granted:
-            self.release(slot)
-            return
+        slot = waiter.slot
         slot.leave(waiter)
         if slot.state is State.SEEKING and not slot.waiters:
             self.forget(slot)
         elif slot.state is State.BUILDING and (owner := slot.owner) and not owner.has_deadline:
             owner.set_deadline(self._patience, lambda: self._give_up(slot, owner))
 
-    def close(self, slot: Slot[T]) -> None:
-        """Begin to close an instance."""
+    def close(self, slot: Slot[T]) -> bool:
+        """Begin to close an instance; False if the next event loop that is seen must do it."""
         slot.state = State.CLOSING
         if not self._life.end(slot, self):
-            slot.state = State.READY  # the next event loop that is seen closes it
+            slot.state = State.READY
             slot.retired = True
-            return
+            return False
         if slot.state is State.CLOSING and (owner := slot.owner):
             self._set_deadline(slot, owner)
+        return True
 
     def cancel_build(self, slot: Slot[T]) -> None:
         """Cancel a running build. One that ignores it is given up."""
@@ -145,40 +129,56 @@ class Keeper(Generic[T]):
             self.sweeper.cancel()
             due = math.inf
             for slot in list(self.slots.values()):
-                if not slot.idle:
+                if slot not in self.idle.slots:
                     self._reap(slot)
-                elif self.stale(slot):
-                    self._evict(slot)
+                elif self.idle.stale(slot):
+                    self.advance(slot)
                 else:
                     due = min(due, slot.due)
             self.sweeper.plan(due)
             self.seekers.serve()
 
-    def _begin_build(self, slot: Slot[T]) -> None:
+    def _begin(self, slot: Slot[T]) -> None:
         context = slot.begin(self._name)
         self.room.enter(slot.share)
         self._life.begin(slot, context, self)
 
-    def _grant(self, slot: Slot[T]) -> None:
-        while slot.waiters and not (slot.leases and self._exclusive):
+    def _settle(self, slot: Slot[T]) -> None:
+        """Do what somebody wants of an instance that was put back."""
+        with self.mutex:
+            self.advance(slot)
+            if slot in self.idle.slots:
+                self.sweeper.plan(slot.due)
+            self.seekers.serve()
+
+    def _grant(self, slot: Slot[T]) -> bool:
+        """Lease an instance that was taken out, or is shared, to the first who waits."""
+        granted = False
+        while slot.waiters and not (granted and self._exclusive):
             waiter = slot.waiters.popleft()
             slot.trim()
+            before, slot.current.scope = slot.current.scope, waiter.scope
+            slot.reused += 1  # before it is granted, which lets another thread go on at once
             if waiter.grant():
-                slot.leases += 1
-                self.counters.reused += 1
-                slot.show(waiter.scope)
+                granted = True
+                slot.overlapping += not self._exclusive
+            else:
+                slot.reused -= 1
+                slot.current.scope = before
+        return granted
 
-    def _rest(self, slot: Slot[T]) -> None:
-        """Let the time of an instance that nobody uses begin to run."""
-        slot.idle_since = self._clock()
-        slot.due = expiry(slot, self._bounds)
-        self.slots.move_to_end(slot.key)
-        self.sweeper.plan(slot.due)
+    def _evict_one(self, share: Share | None) -> Slot[T] | None:
+        """Evict the instance that was used least recently, of one scope or of any."""
+        if (slot := self.idle.remove_oldest(share)) is not None:
+            self._evict(slot)
+        return slot
 
     def _evict(self, slot: Slot[T]) -> None:
+        """Close an instance that was taken out."""
         if not (slot.retired or slot.orphaned):
             self.counters.evicted += 1
-        self.close(slot)
+        if not self.close(slot):
+            self.idle.slots[slot] = slot
 
     def _reap(self, slot: Slot[T]) -> None:
         """Drop what ended event loops have left: callers, a build, a closing."""
@@ -205,12 +205,14 @@ class Keeper(Generic[T]):
         owner.set_deadline(self._bounds.close_timeout, overdue)
 
     def _vacate(self, slot: Slot[T]) -> None:
-        """Take the instance out of its slot; keep the slot for those who still wait."""
+        """End a slot; those who still wait do so in a new one."""
         self.room.leave(slot.share)
+        self.counters.reused += slot.reused
         disclaim(slot, self)
-        slot.clear()
-        if slot.waiters and self.refusing is None:
-            self.seekers.add(slot)
+        heir = slot.end()
+        if heir.waiters and self.refusing is None:
+            self.slots[slot.key] = heir
+            self.seekers.add(heir)
         else:
             self.forget(slot)
         self.seekers.serve()
@@ -227,18 +229,17 @@ class Keeper(Generic[T]):
             slot.target = target
             slot.owner = owner if stays_open else None
             slot.state = State.READY
-            slot.built_at = self._clock()
+            if self._bounds.max_age is not None:
+                slot.ages_at = self._clock() + self._bounds.max_age
             self.counters.built += 1
-            slot.show(None)
+            slot.current.scope = None
             if slot.retired:
-                self.close(slot)
+                self._evict(slot)
                 return True
-            self._grant(slot)
-            if slot.leases:
-                self.counters.reused -= 1  # the first lease of an instance reuses nothing
-            else:
-                self._rest(slot)
-                self.seekers.serve()
+            slot.reused = -1  # the first lease of an instance reuses nothing
+            if not self._grant(slot):
+                slot.reused = 0
+                self.idle.put(slot)
             return True
 
     def ended(
@@ -265,7 +266,7 @@ class Keeper(Generic[T]):
                 log.warning("registration %r: an instance was lost with its event loop", self._name)
             elif error is not None:
                 self._close_failed(error)
-            if slot.state is State.READY and slot.leases:
+            if slot.state is State.READY and not self.idle.remove(slot):
                 slot.retired = True  # it ended under its user; the slot is freed at release
                 return
             self.counters.closed += 1

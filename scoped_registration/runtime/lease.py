@@ -30,7 +30,7 @@ class Source(Protocol[T]):
         """Whether leases of one key exclude each other."""
         ...
 
-    def take(self, key: Key, scope: object) -> Slot[T] | None:
+    def take(self, slot: Slot[T], scope: object, /) -> bool:
         """Take a warm, free instance at once."""
         ...
 
@@ -38,7 +38,7 @@ class Source(Protocol[T]):
         """Take the instance of a key as soon as it may be taken."""
         ...
 
-    def release(self, slot: Slot[T]) -> None:
+    def release(self, slot: Slot[T], /) -> None:
         """Give one lease back."""
         ...
 
@@ -51,10 +51,10 @@ class Source(Protocol[T]):
         ...
 
 
-# Leases of this task and of those that started it, the ones that wait included: a build
-# runs in the context of the caller who waits for it. A lease of a key that is already held
-# here would wait for itself, so it is refused at once.
-_held: ContextVar[tuple[Lease[Any], ...]] = ContextVar("scoped_registration_held", default=())
+# The innermost lease of this task and of those that started it, one that waits included: a build
+# runs in the context of the caller who waits for it. A lease of a key that is already held here
+# would wait for itself, so it is refused at once. One that has ended is passed over by the next.
+_innermost: ContextVar[Lease[Any] | None] = ContextVar("scoped_registration_lease", default=None)
 
 
 @contextmanager
@@ -64,29 +64,38 @@ def own_context() -> Generator[None, None, None]:
     A server may start a request in the context of the one before it on the same connection,
     whose lease ends without it.
     """
-    outer = _held.get()
-    _held.set(())
+    outer = _innermost.get()
+    _innermost.set(None)
     try:
         yield
     finally:
-        _held.set(outer)
+        _innermost.set(outer)
 
 
 class Lease(Generic[T]):
     """An async context manager that yields the target itself, for one use.
 
     Leaving it twice is harmless; entering it again is refused (``lease_spent``).
+
+    Args:
+        pool: Where the instance is from.
+        key: The key of the instance.
+        scope: The value that `ScopeContext.current` is to have.
+        slot: What stands for the key at this moment, if it may be taken without waiting.
     """
 
-    __slots__ = ("_key", "_open", "_pool", "_scope", "_slot", "_spent")
+    __slots__ = ("_key", "_open", "_outer", "_pool", "_scope", "_slot", "_spent")
 
-    def __init__(self, pool: Source[T], key: Key, scope: object) -> None:
+    def __init__(
+        self, pool: Source[T], key: Key, scope: object, slot: Slot[T] | None = None
+    ) -> None:
         self._pool = pool
         self._key = key
         self._scope = scope
-        self._slot: Slot[T] | None = None
+        self._slot = slot
         self._spent = False
         self._open = False  # holds the instance, or waits for it
+        self._outer: Lease[Any] | None = None
 
     @property
     def place(self) -> tuple[int, Key]:
@@ -94,23 +103,20 @@ class Lease(Generic[T]):
         return id(self._pool), self._key
 
     async def __aenter__(self) -> T:
-        pool = self._pool
-        if self._spent:
-            raise lease_spent(pool.name)
-        held = _held.get()
-        if held:
-            held = self._refuse_reentry(held)
+        outer = _innermost.get()
+        if self._spent or outer is not None:
+            self._outer = self._check(outer)
+        pool, slot = self._pool, self._slot
         self._spent = self._open = True
-        _held.set((*held, self))
-        slot = pool.take(self._key, self._scope)
-        if slot is None:
+        _innermost.set(self)
+        if slot is None or not pool.take(slot, self._scope):
+            self._slot = None
             try:
-                slot = await pool.wait(self._key, self._scope)
+                slot = self._slot = await pool.wait(self._key, self._scope)
             except BaseException:
                 self._open = False
-                _held.set(held)
+                _innermost.set(self._outer)
                 raise
-        self._slot = slot
         return slot.target
 
     async def __aexit__(
@@ -123,39 +129,42 @@ class Lease(Generic[T]):
 
     def release(self) -> None:
         """Give the instance back. Synchronous, so cancellation cannot interrupt it."""
-        slot, self._slot = self._slot, None
-        if slot is None:
+        slot = self._slot
+        if slot is None or not self._open:
             return
+        self._slot = None
         self._open = False
-        held = _held.get()
-        if held and held[-1] is self:
-            _held.set(held[:-1])
-        elif self in held:
-            _held.set(tuple(lease for lease in held if lease is not self))
+        if _innermost.get() is self:
+            _innermost.set(self._outer)
         self._pool.release(slot)
 
     def pin(self, pending: bool) -> None:
         """Say whether a human's answer is pending: a pinned instance is not evicted."""
-        if self._slot is not None:
+        if self._open and self._slot is not None:
             self._pool.pin(self._slot, pending)
 
     def retire(self) -> None:
         """Let the next lease of this key begin with a new instance."""
-        if self._slot is not None:
+        if self._open and self._slot is not None:
             self._pool.retire(self._slot)
 
     def companion(self, make: Callable[[T], C]) -> C:
         """Return what an integration keeps beside the instance; it ends with the instance."""
         slot = self._slot
-        if slot is None:
+        if slot is None or not self._open:
             raise RuntimeError("the lease is not held")
         if slot.companion is None:
             slot.companion = make(slot.target)
         return cast(C, slot.companion)  # one registration makes companions of one kind
 
-    def _refuse_reentry(self, held: tuple[Lease[Any], ...]) -> tuple[Lease[Any], ...]:
-        held = tuple(lease for lease in held if lease._open)
-        for lease in held:
+    def _check(self, outer: Lease[Any] | None) -> Lease[Any] | None:
+        """Refuse what may not be entered; return the innermost lease that is still open."""
+        if self._spent:
+            raise lease_spent(self._pool.name)
+        while outer is not None and not outer._open:
+            outer = outer._outer
+        lease = outer
+        while lease is not None:
             if lease._pool is self._pool and lease._key == self._key and self._pool.exclusive:
                 raise RegistrationError(
                     ReasonCode.REENTRANT_LEASE,
@@ -164,7 +173,10 @@ class Lease(Generic[T]):
                     instead="pass the instance on that is leased already",
                     registration=self._pool.name,
                 )
-        return held
+            while lease._outer is not None and not lease._outer._open:
+                lease._outer = lease._outer._outer  # so that no chain of ended ones is kept
+            lease = lease._outer
+        return outer
 
 
 def lease_spent(registration: str) -> RegistrationError:

@@ -17,9 +17,8 @@ from scoped_registration.runtime.keeper import Keeper
 from scoped_registration.runtime.lease import Lease
 from scoped_registration.runtime.life import Life
 from scoped_registration.runtime.options import Bounds, Policy
-from scoped_registration.runtime.slot import READY, Key, Slot, State, Waiter
+from scoped_registration.runtime.slot import Key, Slot, State, Waiter
 from scoped_registration.runtime.statistics import PoolStatistics
-from scoped_registration.scope import set_current
 
 __all__ = ["Pool"]
 
@@ -63,7 +62,9 @@ class Pool(Generic[T]):
             clock=clock,
         )
         self._mutex = self._keeper.mutex
-        self._slots = self._keeper.slots
+        self.slots = self._keeper.slots
+        self.take: Callable[[Slot[T], object], bool] = self._keeper.idle.take
+        self.release = self._keeper.idle.put if self.exclusive else self._release_one
         self._drains = 0
         self._before_closing = before_closing
 
@@ -71,30 +72,7 @@ class Pool(Generic[T]):
 
     def lease(self, key: Key, scope: object) -> Lease[T]:
         """Return the right to use the instance of a key; nothing happens until it is entered."""
-        return Lease(self, key, scope)
-
-    def take(self, key: Key, scope: object) -> Slot[T] | None:
-        """Take a warm, free instance at once; None if there is anything to wait for."""
-        keeper = self._keeper
-        self._mutex.acquire()  # a with statement takes twice as long, and each use comes here
-        try:
-            slot = self._slots.get(key)
-            if (
-                slot is None
-                or slot.state is not READY
-                or keeper.refusing is not None
-                or (slot.leases and self.exclusive)
-                or slot.waiters
-                or keeper.stale(slot)
-            ):
-                return None
-            slot.leases += 1
-            keeper.counters.reused += 1
-            if slot.context is not None:
-                set_current(slot.context, scope)
-            return slot
-        finally:
-            self._mutex.release()
+        return Lease(self, key, scope, self.slots.get(key) if self.exclusive else None)
 
     async def wait(self, key: Key, scope: object) -> Slot[T]:
         """Take the instance of a key, after its build, its queue and the pool's bound.
@@ -113,8 +91,11 @@ class Pool(Generic[T]):
             slot = self._slot_to_wait_in(key)
             slot.enqueue(waiter)
             keeper.advance(slot)
+            if waiter.granted:
+                return waiter.slot
+            slot = waiter.slot
             if slot.state is State.SEEKING and keeper.seekers.crowd(slot, self._policy.max_waiting):
-                keeper.leave(slot, waiter)
+                keeper.leave(waiter)
                 raise keeper.refusal(ReasonCode.POOL_FULL)
         try:
             await waiter.wait(self._policy.wait_timeout)
@@ -123,23 +104,25 @@ class Pool(Generic[T]):
                 if waiter.error is not None:  # turned away in the very moment
                     raise waiter.error from None
                 if not waiter.granted:
-                    full = slot.state is State.SEEKING
-                    keeper.leave(slot, waiter)
+                    full = waiter.slot.state is State.SEEKING
+                    keeper.leave(waiter)
                     code = ReasonCode.POOL_FULL if full else ReasonCode.WAIT_TIMEOUT
                     raise keeper.refusal(code) from None
         except BaseException:
             with self._mutex:
-                keeper.leave(slot, waiter)
+                if waiter.granted:
+                    self.release(waiter.slot)
+                else:
+                    keeper.leave(waiter)
             raise
-        return slot
+        return waiter.slot
 
-    def release(self, slot: Slot[T]) -> None:
-        """Give one lease back."""
-        self._mutex.acquire()  # as in `take`
-        try:
-            self._keeper.release(slot)
-        finally:
-            self._mutex.release()
+    def _release_one(self, slot: Slot[T]) -> None:
+        """Give back one of the leases that may overlap."""
+        with self._mutex:
+            slot.overlapping -= 1
+            if not slot.overlapping:
+                self._keeper.idle.put(slot)
 
     def retire(self, slot: Slot[T]) -> None:
         """Give no more leases of an instance; it is closed when it is idle."""
@@ -155,13 +138,13 @@ class Pool(Generic[T]):
         keeper = self._keeper
         if keeper.refusing is not None:
             raise keeper.refusal(keeper.refusing)
-        slot = self._slots.get(key)
+        slot = self.slots.get(key)
         if slot is None:
-            slot = self._slots[key] = Slot(key)
-        elif self.exclusive and (slot.leases or slot.waiters):
+            slot = self.slots[key] = Slot(key)
+        elif self.exclusive and (slot.waiters or keeper.idle.lacks(slot)):
             if self._policy.mode == "reject":
                 raise keeper.refusal(ReasonCode.THREAD_BUSY)
-            behind = len(slot.waiters) - (0 if slot.leases else 1)
+            behind = len(slot.waiters) - (0 if keeper.idle.lacks(slot) else 1)
             if behind >= self._policy.max_waiting:
                 raise keeper.refusal(ReasonCode.QUEUE_FULL)
         return slot
@@ -173,7 +156,7 @@ class Pool(Generic[T]):
         with self._mutex:
             found = [
                 slot
-                for slot in self._slots.values()
+                for slot in self.slots.values()
                 if chosen(slot.key) and slot.state in (State.BUILDING, State.READY)
             ]
             for slot in found:
@@ -195,23 +178,18 @@ class Pool(Generic[T]):
             if final:
                 keeper.refusing = ReasonCode.REGISTRATION_CLOSED
             refusing = keeper.refusing = keeper.refusing or ReasonCode.DRAINING
-            for slot in list(self._slots.values()):
+            for slot in list(self.slots.values()):
                 for waiter in slot.turn_away():
                     waiter.wake(keeper.refusal(refusing))
                 if slot.state is State.SEEKING:
                     keeper.forget(slot)
-            for slot in list(self._slots.values()):
+            for slot in list(self.slots.values()):
                 self._retire(slot)
                 if slot.state is State.BUILDING:
                     keeper.cancel_build(slot)
         try:
             if not await self._emptied(self._bounds.close_timeout):
-                for callback in self._before_closing:
-                    callback()
-                with self._mutex:  # leases that do not end: their instances are closed under them
-                    for slot in list(self._slots.values()):
-                        if slot.state is State.READY:
-                            keeper.close(slot)
+                self._close_leased()
                 await self._emptied(self._bounds.close_timeout * 2)
         finally:
             with self._mutex:
@@ -224,6 +202,15 @@ class Pool(Generic[T]):
         if failures:
             raise ExceptionGroup(f"closing instances of registration {self.name!r}", failures)
 
+    def _close_leased(self) -> None:
+        """Close the instances whose leases do not end, under their users."""
+        for callback in self._before_closing:
+            callback()
+        with self._mutex:
+            for slot in list(self.slots.values()):
+                if slot.state is State.READY:
+                    self._keeper.close(slot)
+
     def _retire(self, slot: Slot[T]) -> None:
         slot.retired = True
         slot.pinned_since = None
@@ -233,7 +220,7 @@ class Pool(Generic[T]):
         """Wait until no slot is left."""
         waiter = Waiter(None)
         with self._mutex:
-            if not self._slots:
+            if not self.slots:
                 return True
             self._keeper.emptied.append(waiter)
         try:
@@ -249,15 +236,17 @@ class Pool(Generic[T]):
     def statistics(self) -> PoolStatistics:
         """Return the figures of this moment."""
         with self._mutex:
-            slots = list(self._slots.values())
+            slots = list(self.slots.values())
+            totals = attrs.asdict(self._keeper.counters)
+            totals["reused"] += sum(slot.reused for slot in slots)
             return PoolStatistics(
                 live=self._keeper.room.live,
-                leased=sum(1 for slot in slots if slot.leases),
+                leased=sum(1 for slot in slots if self._keeper.idle.lacks(slot)),
                 building=sum(1 for slot in slots if slot.state is State.BUILDING),
                 closing=sum(1 for slot in slots if slot.state is State.CLOSING),
                 pinned=sum(1 for slot in slots if slot.pinned_since is not None),
                 waiting=sum(len(slot.waiters) for slot in slots),
                 seeking=len(self._keeper.seekers),
                 scopes=self._keeper.room.scopes,
-                **attrs.asdict(self._keeper.counters),
+                **totals,
             )

@@ -5,20 +5,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import math
 from collections import deque
 from enum import Enum
 from typing import Any, Generic, TypeVar, cast
 
 from scoped_registration.errors import RegistrationError
 from scoped_registration.runtime.tasks import Owner, on_loop
-from scoped_registration.scope import ScopeContext, set_current
+from scoped_registration.scope import Current, ScopeContext, Share, share_text
 
-__all__ = ["READY", "Key", "Slot", "State", "Waiter"]
+__all__ = ["Key", "Slot", "State", "Waiter"]
 
 T = TypeVar("T")
 
-Key = tuple[str, str]
-"""The canonical text of the scope, and the thread id."""
+Key = tuple[Share, str]
+"""What stands for the scope, and the thread id."""
 
 
 class State(Enum):
@@ -28,9 +29,7 @@ class State(Enum):
     BUILDING = "building"  # its factory runs in a task of its own
     READY = "ready"  # holds an instance, leased or idle
     CLOSING = "closing"  # is giving its instance up
-
-
-READY = State.READY  # a warm lease looks at it three times, and a member is found slowly
+    ENDED = "ended"  # another slot stands for its key, if any does
 
 
 class Waiter:
@@ -40,7 +39,7 @@ class Waiter:
     run among that caller's context variables.
     """
 
-    __slots__ = ("_future", "context", "error", "granted", "loop", "scope")
+    __slots__ = ("_future", "context", "error", "granted", "loop", "scope", "slot")
 
     def __init__(self, scope: object) -> None:
         self.scope: object = scope
@@ -48,6 +47,7 @@ class Waiter:
         self.loop: asyncio.AbstractEventLoop = asyncio.get_running_loop()
         self._future: asyncio.Future[None] = self.loop.create_future()
         self.granted: bool = False
+        self.slot: Slot[Any]  # in whose queue it stands, or stood last
         self.error: RegistrationError | None = None  # what it was turned away with
 
     async def wait(self, seconds: float) -> None:
@@ -79,19 +79,19 @@ class Waiter:
 
 
 class Slot(Generic[T]):
-    """One key and, while it is `READY`, its instance."""
+    """One key for the life of one instance, which it holds while it is `READY`."""
 
     __slots__ = (
-        "built_at",
+        "ages_at",
         "companion",
-        "context",
+        "current",
         "due",
-        "idle_since",
         "key",
-        "leases",
+        "overlapping",
         "owner",
         "pinned_since",
         "retired",
+        "reused",
         "state",
         "target",
         "victim",
@@ -101,13 +101,13 @@ class Slot(Generic[T]):
     def __init__(self, key: Key) -> None:
         self.key: Key = key
         self.target: T = cast(T, _NOTHING)  # until it is `READY`
-        self.context: ScopeContext[Any] | None = None
+        self.current: Current = Current()
         self.companion: object = None  # what an integration keeps beside the instance
         self.state: State = State.SEEKING
-        self.leases: int = 0
+        self.overlapping: int = 0  # leases at this moment, where they do not exclude each other
+        self.reused: int = 0  # leases of the instance when it existed already
         self.retired: bool = False  # no new lease: closed as soon as it is idle
-        self.built_at: float = 0.0
-        self.idle_since: float = 0.0
+        self.ages_at: float = math.inf  # when it is too old, if it may be
         self.due: float = 0.0  # when it is to be closed, while it is idle
         self.pinned_since: float | None = None
         self.waiters: deque[Waiter] = _NOBODY
@@ -115,14 +115,9 @@ class Slot(Generic[T]):
         self.victim: Slot[T] | None = None  # whose closing makes room for this one
 
     @property
-    def share(self) -> str:
+    def share(self) -> Share:
         """The scope that this slot counts for."""
         return self.key[0]
-
-    @property
-    def idle(self) -> bool:
-        """Whether the slot holds an instance that nobody uses."""
-        return self.state is State.READY and self.leases == 0
 
     @property
     def orphaned(self) -> bool:
@@ -132,17 +127,12 @@ class Slot(Generic[T]):
     def begin(self, registration: str) -> ScopeContext[Any]:
         """Enter `BUILDING` for the first who waits, and return what the factory is told."""
         scope: Any = self.waiters[0].scope
-        scope_text, thread_id = self.key
+        share, thread_id = self.key
         self.state = State.BUILDING
         self.victim = None
-        self.context = ScopeContext[Any](registration, scope, thread_id, scope_text)
-        self.show(scope)
-        return self.context
-
-    def show(self, scope: object) -> None:
-        """Let `ScopeContext.current` answer with the scope of the lease that now begins."""
-        if self.context is not None:
-            set_current(self.context, scope)
+        self.current.scope = scope
+        text = share_text(share)
+        return ScopeContext[Any](registration, scope, thread_id, text, self.current)
 
     def holds(self, product: object) -> bool:
         """Whether an object is this key's instance, or came out of its factory on the way."""
@@ -154,6 +144,7 @@ class Slot(Generic[T]):
         if self.waiters is _NOBODY:
             self.waiters = deque()
         self.waiters.append(waiter)
+        waiter.slot = self
 
     def leave(self, waiter: Waiter) -> None:
         """Take a caller out of the queue, wherever it stands."""
@@ -168,17 +159,22 @@ class Slot(Generic[T]):
             self.leave(waiter)
         return leaving
 
-    def clear(self) -> None:
-        """Forget the instance; the key and its queue stay."""
+    def end(self) -> Slot[T]:
+        """Forget the instance, and return a new slot for the key and those who wait."""
+        heir = Slot[T](self.key)
+        self.trim()
+        for waiter in self.waiters:
+            heir.enqueue(waiter)
+        self.waiters = _NOBODY
         self.target = cast(T, _NOTHING)
         self.companion = None
-        self.state = State.SEEKING
-        self.context = None
+        self.state = State.ENDED
+        self.current.scope = None
         self.owner = None
         self.victim = None
         self.pinned_since = None
-        self.retired = False
-        self.trim()
+        self.retired = True  # a lease that outlived it may still put it back
+        return heir
 
     def trim(self) -> None:
         """Forget callers whose loop has ended, and an empty queue: a warm key needs none."""

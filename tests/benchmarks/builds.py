@@ -106,7 +106,7 @@ async def _compare() -> Report:
         Figure(f"factory calls, {CALLERS} callers of one key", together, 1, 1),
         Figure("factory calls, the leading caller cancelled", without_leader, 1, 1),
         Figure("bystanders who failed", failed, 0, 0),
-        Figure(f"{KEYS:,} keys, {CALLERS} at a time / {BARE}", wall, 1.5, 1.2, 14.0, series.noise),
+        Figure(f"{KEYS:,} keys, {CALLERS} at a time / {BARE}", wall, 1.5, 1.2, 8.0, series.noise),
         # How far this machine is from the ideal without the pool, which has then no part in it.
         Figure(f"{BARE} / {IDEAL * 1000:.0f} ms of waiting", bare_wall),
         Figure(f"{KEYS:,} keys / {IDEAL * 1000:.0f} ms of waiting", wall * bare_wall),

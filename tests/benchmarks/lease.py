@@ -108,9 +108,9 @@ async def _compare() -> Report:
     noise = series.noise
     best = min(LRU, TTL, key=series.ratio)
     figures = [
-        Figure(f"warm lease / {DICT}", series.ratio(OURS), 2.2, 1.8, 9.0, noise),
-        Figure(f"warm lease / {NAIVE}", series.ratio(OURS, NAIVE), 0.55, 0.45, 2.2, noise),
-        Figure(f"warm lease / {best}", series.ratio(OURS, best), 1.0, 0.6, 5.0, noise),
+        Figure(f"warm lease / {DICT}", series.ratio(OURS), 2.2, 1.8, 4.5, noise),
+        Figure(f"warm lease / {NAIVE}", series.ratio(OURS, NAIVE), 0.55, 0.45, 1.0, noise),
+        Figure(f"warm lease / {best}", series.ratio(OURS, best), 1.0, 0.6, 2.5, noise),
         Figure("warm lease", series.typical(OURS) / TIMES * 1e9, unit=" ns"),
     ]
     bars = [Bar(name, series.ratio(name), name == OURS) for name in subjects]

@@ -141,7 +141,7 @@ def report() -> Report:
     with_lock = measure("dict-and-lock", KEYS) / entry
     noise = abs(again / entry - 1)
     figures = [
-        Figure("bytes per key, plain product / dict entry", plain / entry, 2.0, 1.6, 3.0, noise),
+        Figure("bytes per key, plain product / dict entry", plain / entry, 2.0, 1.6, 2.5, noise),
         Figure("bytes per key, context-managed product / dict entry", with_manager, noise=noise),
         Figure("bytes per key, plain product", plain, unit=" B"),
     ]

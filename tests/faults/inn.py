@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from typing import Any
 
 from scoped_registration.runtime.slot import Key
-from scoped_registration.scope import ScopeContext
+from scoped_registration.scope import ScopeContext, Share
 
 
 class Guest:
@@ -69,7 +69,7 @@ class Inn:
         self.on_closing: Callable[[Key], Awaitable[None]] = _nothing
         self.guests: list[Guest] = []
         self.calls: Counter[Key] = Counter()
-        self.present: Counter[str] = Counter()  # by scope
+        self.present: Counter[Share] = Counter()  # by scope
         self.most = 0
         self.most_of_a_scope = 0
         self.broken: list[str] = []
@@ -107,12 +107,12 @@ class Inn:
         finally:
             self.leave(key[0])
 
-    def enter(self, scope: str) -> None:
+    def enter(self, scope: Share) -> None:
         self.present[scope] += 1
         self.most = max(self.most, self.present.total())
         self.most_of_a_scope = max(self.most_of_a_scope, self.present[scope])
 
-    def leave(self, scope: str) -> None:
+    def leave(self, scope: Share) -> None:
         self.present[scope] -= 1
 
     def expect(self, holds: bool, otherwise: str) -> None:

@@ -16,11 +16,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize
 from scoped_registration.errors import ReasonCode, RegistrationError
 from scoped_registration.runtime.pool import Pool
 from scoped_registration.runtime.refusals import BUSY
-from scoped_registration.runtime.slot import Key
+from scoped_registration.runtime.slot import Key, Slot
 from tests.faults.clock_loop import ClockLoop
 from tests.faults.held import FaultError, Held
 from tests.faults.inn import Guest, Inn
-from tests.unit.runtime.support import assert_empty, pool_of
+from tests.unit.runtime.support import assert_empty, keeper_of, pool_of
 
 SCOPES, THREADS = "ab", "12"
 IDLE_TTL, MAX_AGE, PIN_TTL = 100.0, 350.0, 200.0
@@ -99,6 +99,9 @@ class PoolModel(RuleBasedStateMachine):
             max_age=MAX_AGE,
             pin_ttl=PIN_TTL,
         )
+        idle = keeper_of(self.pool).idle
+        self.settle, idle.settle = idle.settle, self.come_between
+        self.thief_is_here = False
         self.runs: list[Run] = []
         self.builds: list[Held] = []
         self.closings: list[Held] = []
@@ -145,6 +148,22 @@ class PoolModel(RuleBasedStateMachine):
             ReasonCode.FACTORY_FAILED: self.failed_builds > 0,
         }
         self.inn.expect(reasons.get(code, False), f"refused with {code} for no reason")
+
+    def come_between(self, slot: Slot[Any]) -> None:
+        """Let a thread come when an instance is put back, before anybody has looked after it.
+
+        It takes the instance if it can, and gives it back at once.
+        """
+        if not self.thief_is_here:
+            self.thief_is_here = True
+            guest, due = slot.target, slot.due
+            if self.pool.take(slot, slot.key[0]):
+                self.inn.expect(not slot.waiters, "overtaken")
+                self.inn.expect(guest not in self.retired, "retired")
+                self.inn.expect(self.loop.time() < due, "overdue")
+                self.pool.release(slot)
+            self.thief_is_here = False
+        self.settle(slot)
 
     def left(self, run: Run) -> None:
         for build in self.builds:

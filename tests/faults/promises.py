@@ -6,6 +6,7 @@ from collections import Counter
 
 from hypothesis.stateful import invariant, precondition
 
+from scoped_registration.scope import Share
 from tests.faults.model import SCOPES, THREADS, WAIT, WAITING, PoolModel
 from tests.unit.runtime.support import keeper_of
 
@@ -68,7 +69,7 @@ class Promises(PoolModel):
             if run.key not in busy:
                 self.check_that_there_is_no_room(run.key[0])
 
-    def check_that_there_is_no_room(self, scope: str) -> None:
+    def check_that_there_is_no_room(self, scope: Share) -> None:
         share_is_full = self.inn.present[scope] >= self.max_per_scope
         assert share_is_full or self.inn.present.total() >= self.max_instances
         if not self.closings:  # which make room

@@ -8,6 +8,7 @@ import contextlib
 import pytest
 
 from scoped_registration.errors import ReasonCode
+from scoped_registration.runtime.slot import Key
 from tests.faults.clock_loop import loop_clock, on_the_clock
 from tests.faults.cold_key import (
     CALLERS,
@@ -94,7 +95,7 @@ async def test_who_comes_while_a_hanging_build_is_given_up_gets_a_new_one(
 ) -> None:
     go_on, cancelled = asyncio.Event(), asyncio.Event()
 
-    async def hang_once(key: tuple[str, str]) -> None:
+    async def hang_once(key: Key) -> None:
         if inn.calls[key] > 1:
             return
         try:
@@ -127,7 +128,7 @@ async def test_who_comes_while_a_hanging_build_is_given_up_gets_a_new_one(
 async def test_a_hundred_hanging_builds_hold_a_full_pool_for_no_longer_than_they_may(
     inn: Inn,
 ) -> None:
-    async def hang(key: tuple[str, str]) -> None:
+    async def hang(key: Key) -> None:
         if key[0] == "alice":
             await asyncio.Event().wait()
 

@@ -73,9 +73,7 @@ CAPTURES: dict[str, Subject] = {
         capturing=_captures(lambda client: sequential(make_agent(client)), lambda it: it.build())
     ),
     "Agent, in a new AFA": Subject(
-        capturing=_captures(make_agent, AgentFrameworkAgent),
-        keeps=Keeps.NOTHING,
-        reuses=_SHARED_INSTANCE,
+        capturing=_captures(make_agent, AgentFrameworkAgent), keeps=Keeps.NOTHING
     ),
     "Agent itself": Subject(
         capturing=_captures(make_agent, lambda it: it), keeps=Keeps.NOTHING, reuses=_SHARED_INSTANCE

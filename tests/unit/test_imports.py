@@ -47,6 +47,8 @@ ORDER = [
     "runtime.sweeper",
     "runtime.slot",
     "runtime.seeking",
+    "runtime.idle",
+    "runtime.nearest",
     "runtime.lease",
     "runtime.single_flight",
     "runtime.claims",

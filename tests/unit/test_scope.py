@@ -13,10 +13,10 @@ from typing_extensions import override
 
 from scoped_registration import ReasonCode, RegistrationError, ScopeContext
 from scoped_registration.scope import (
+    Current,
     check_thread_id,
     scope_digest,
     scope_text,
-    set_current,
     storage_key,
 )
 from tests.unit.samples import SAMPLES
@@ -134,14 +134,15 @@ def test_context_tells_for_whom_it_is() -> None:
 
 
 def test_current_is_refused_outside_a_lease_and_is_the_callers_value_inside() -> None:
-    context = _context()
+    current = Current()
+    context = ScopeContext("chat", "alice", "t-1", scope_text("alice"), current)
     with pytest.raises(RegistrationError, match="no lease") as caught:
         _ = context.current
     assert caught.value.code is ReasonCode.NO_CURRENT_LEASE
-    set_current(context, "alice-of-now")
+    current.scope = "alice-of-now"
     assert context.current == "alice-of-now"
     assert context.scope == "alice"
-    set_current(context, None)
+    current.scope = None
     with pytest.raises(RegistrationError):
         _ = context.current
 

@@ -50,7 +50,7 @@ from scoped_registration.registration import (
     ScopedRegistration,
 )
 from scoped_registration.runtime.lease import Lease, own_context
-from scoped_registration.scope import check_thread_id, scope_digest, scope_text
+from scoped_registration.scope import check_thread_id, scope_digest, scope_text, share_text
 
 # Any: the framework's input and its events are untyped; a registration serves any target.
 
@@ -173,7 +173,8 @@ class Admission:
                 raise
         else:
             new_lease = partial(lease_for, registration, principal, thread_id)
-            key = storage_key(registration.name, *lease.place[1])
+            share, _ = lease.place[1]
+            key = storage_key(registration.name, share_text(share), thread_id)
             hold = await take(new_lease, key, persistence)
             lease, runner = hold.lease, PersistedRunner(hold, scope)
         retire = partial(_retire, registration, principal, thread_id)

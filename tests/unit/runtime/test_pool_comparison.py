@@ -314,7 +314,7 @@ async def test_p9_what_is_remembered_of_an_ended_instance_is_not_trusted() -> No
     for scope in ("alice", "bob"):
         await use(registration, scope)
     keeper = keeper_of(pool_in(registration))
-    slot = keeper.slots["s5:alice", "thread-1"]
+    slot = keeper.slots["alice", "thread-1"]
     slot.target = Chat(factory.executors.setdefault("carol", Executor()))  # as after a rebuild
     clock.advance(1)
 

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from scoped_registration import RegistrationBuilder, ScopedFactory
+from scoped_registration.runtime.slot import Key
 from tests.unit.runtime.support import House, assert_empty, hold, pool_of, until, use
 
 
-def everything(key: tuple[str, str]) -> bool:
+def everything(key: Key) -> bool:
     return True
 
 
