@@ -28,7 +28,7 @@ without_frameworks = tests/unit tests/integrations/fastapi $(filter-out %agui.py
     $(wildcard tests/faults/test_http_*.py tests/faults/test_disconnect*.py tests/faults/test_signals*.py)) \
     $(wildcard tests/stores/test_*suite.py tests/stores/test_postgres_*.py tests/stores/test_redis_*.py)
 
-.PHONY: FORCE help demo test lint types mypy pyright pytest docs deletion bench faults oldest newest check-wheel clean
+.PHONY: FORCE help demo test lint types mypy pyright pytest docs deletion bench conformance faults oldest newest check-wheel clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -67,6 +67,9 @@ deletion: $(VENV)/.ready  ## remove one part of the types at a time: the corpora
 bench: $(VENV)/.ready  ## the benchmarks, one at a time
 	$(call step,benchmarks,env -u PYTHONDONTWRITEBYTECODE $(python) -m pytest tests/benchmarks)
 	$(call step,the table of performance,env -u PYTHONDONTWRITEBYTECODE $(python) -m tests.benchmarks.table)
+
+conformance: .venv-conformance/.ready  ## the framework's own tests, with their endpoints registered through the builder
+	$(call step,conformance,.venv-conformance/bin/python -m tests.conformance -- -n auto)
 
 faults: $(VENV)/.ready  ## the fault tests, twenty times in a row, and the long run of the model
 	$(call step,the model in its long form,SCOPED_REGISTRATION_LONG=1 $(python) -m pytest tests/faults/test_model.py)
@@ -110,3 +113,6 @@ $(VENV)/.ready: pyproject.toml constraints/latest.txt .ci/setup-venv.sh $(call a
 
 .venv-newest/.ready: pyproject.toml constraints/newest-fastapi.txt .ci/setup-venv.sh $(call anew,.venv-newest)
 	@.ci/setup-venv.sh .venv-newest constraints/newest-fastapi.txt --group test --editable '.[cli,testing]'
+
+.venv-conformance/.ready: pyproject.toml constraints/latest.txt .ci/setup-venv.sh $(call anew,.venv-conformance)
+	@.ci/setup-venv.sh .venv-conformance constraints/latest.txt --group conformance --editable '.[agent-framework]'

@@ -189,7 +189,7 @@ class Pool(Generic[T]):
                     keeper.cancel_build(slot)
         try:
             if not await self._emptied(self._bounds.close_timeout):
-                self._close_leased()
+                await self._close_leased()
                 await self._emptied(self._bounds.close_timeout * 2)
         finally:
             with self._mutex:
@@ -202,10 +202,12 @@ class Pool(Generic[T]):
         if failures:
             raise ExceptionGroup(f"closing instances of registration {self.name!r}", failures)
 
-    def _close_leased(self) -> None:
+    async def _close_leased(self) -> None:
         """Close the instances whose leases do not end, under their users."""
         for callback in self._before_closing:
             callback()
+        if self._before_closing:  # what they have ended gives its leases back
+            await self._emptied(self._bounds.close_timeout)
         with self._mutex:
             for slot in list(self.slots.values()):
                 if slot.state is State.READY:

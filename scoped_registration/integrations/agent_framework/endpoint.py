@@ -16,7 +16,7 @@ from functools import partial
 from typing import Annotated, Any, cast
 
 from ag_ui.core import BaseEvent
-from agent_framework_ag_ui import AgentFrameworkWorkflow
+from agent_framework_ag_ui import AgentFrameworkWorkflow, AGUIThreadSnapshotStore
 from fastapi import Body, Depends
 from pydantic import ValidationError
 from starlette.requests import HTTPConnection
@@ -31,10 +31,7 @@ from scoped_registration.integrations.agent_framework.runners import (
     Target,
     runner_for,
 )
-from scoped_registration.integrations.agent_framework.thread import (
-    PersistedRunner,
-    ThreadSnapshots,
-)
+from scoped_registration.integrations.agent_framework.thread import PersistedRunner
 from scoped_registration.integrations.agent_framework.upstream import (
     BODY_PARAMETER,
     AGUIRequest,
@@ -62,12 +59,19 @@ _run: ContextVar[Run | None] = ContextVar("scoped_registration_ag_ui_run", defau
 class Endpoint(AgentFrameworkWorkflow):
     """What the framework's endpoint serves: each run belongs to the request's lease."""
 
-    def __init__(self, fittings: Fittings, *, keeps_snapshots: bool = False) -> None:
-        # The framework's endpoint asks no more of a store than whether there is one.
-        store = fittings.snapshots
-        if store is None and keeps_snapshots:
-            store = ThreadSnapshots(remembers=False)
-        super().__init__(name=fittings.registration, snapshot_store=store)
+    def __init__(self, fittings: Fittings) -> None:
+        super().__init__(name=fittings.registration, snapshot_store=fittings.snapshots)
+
+    @property
+    @override
+    def snapshot_store(self) -> AGUIThreadSnapshotStore | None:
+        """The store of the run that was admitted: its runner may carry one of its own."""
+        run = _run.get()
+        return self._store if run is None else run.snapshot_store
+
+    @snapshot_store.setter
+    def snapshot_store(self, store: AGUIThreadSnapshotStore | None) -> None:
+        self._store = store
 
     @override
     def run(self, input_data: dict[str, Any]) -> AsyncGenerator[BaseEvent, None]:

@@ -106,7 +106,7 @@ def _add_endpoint(
     options = settings.endpoint
     add_agent_framework_fastapi_endpoint(
         app,
-        Endpoint(settings.fittings, keeps_snapshots=settings.persisted is not None),
+        Endpoint(settings.fittings),
         settings.path,
         default_state=options.default_state,
         tags=None if options.tags is None else [*options.tags],

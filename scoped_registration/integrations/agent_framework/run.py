@@ -8,6 +8,7 @@ from typing import Any
 
 import anyio
 from ag_ui.core import BaseEvent, RunErrorEvent, RunFinishedEvent, ToolCallStartEvent
+from agent_framework_ag_ui import AGUIThreadSnapshotStore
 
 from scoped_registration.integrations.agent_framework.checkpoints import as_foreign
 from scoped_registration.integrations.agent_framework.detached import DetachedRun
@@ -66,6 +67,11 @@ class Run:
         self._lost = False
         if self._hold is not None:
             self._hold.turn.when_lost(self._lose)
+
+    @property
+    def snapshot_store(self) -> AGUIThreadSnapshotStore | None:
+        """Where the runner keeps transcripts, if it does."""
+        return self._runner.snapshot_store
 
     async def events(self, input_data: dict[str, Any]) -> AsyncGenerator[BaseEvent, None]:
         """Yield the events of the run, once."""

@@ -87,8 +87,8 @@ class EndpointStage(Stage[EndpointSettings], Generic[R_co]):
         """Let a run go on when its client leaves, so that what it does is not cut short.
 
         Its events are dropped, and its thread is busy until it ends; then the snapshot and the
-        checkpoints hold what it did. A run that has not begun when its client leaves does not
-        begin. Shutdown waits `close_timeout` for such runs, and cancels them then.
+        checkpoints hold what it did. Shutdown waits `close_timeout` for such runs, and cancels
+        them then.
 
         Args:
             max_runs: Runs of this endpoint at once, whether their clients are there or not;

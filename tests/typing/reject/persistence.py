@@ -11,15 +11,15 @@ from tests.typing.given import agui
 from tests.typing.given.core import acknowledgement, build, chat, user
 from tests.typing.given.stores import codec, half_codec, store, sub_codec, text_codec
 
-B("x").isolation(PersistentShared(chat, acknowledgement=acknowledgement)).persisted(store, codec=codec).build()  # R10 @not-persisted-shared
-A("x").isolation(SingleUser(agui.workflow)).persisted(store).mount(agui.app)  # R10 @not-persisted-agui-single
-B("x").isolation(ScopedFactory(build, scope=user)).persisted(store).build()  # R0 @persisted-scoped
-B("x").isolation(ScopedFactory(build, scope=user)).persisted(store, codec=text_codec).build()  # R0 @persisted-scoped
-B("x").isolation(ScopedFactory(build, scope=user)).persisted(store, codec=half_codec).build()  # R0 @persisted-scoped
-B("x").isolation(ScopedFactory(build, scope=user)).persisted(store, codec=sub_codec).build()  # R0 @persisted-scoped
-B("x").isolation(ScopedFactory(build, scope=user)).persisted("threads.db", codec=codec).build()  # R0 @persisted-scoped
-B("x").isolation(SingleUser(chat)).persisted(store, codec=sub_codec).build()  # R0 @persisted-single
-B("x").isolation(SingleUser.per_thread(build)).persisted(store, codec=sub_codec).build()  # R0 @persisted-per-thread
-A("x").isolation(ScopedFactory(agui.build, scope=user)).persisted("threads.db").mount(agui.app)  # R0 @persisted-agui
-A("x").isolation(ScopedFactory(agui.build, scope=user)).mount(agui.app, workers=4)  # R0 @workers-mount
-attach(agui.app, B("x").isolation(SingleUser(chat)).build(), workers="four")  # R0 @workers-attach
+B("x").isolation(PersistentShared(chat, acknowledgement=acknowledgement)).persisted(store, codec=codec).build()  # R10 @not-persisted-shared | mypy: attr-defined | pyright: reportAttributeAccessIssue | ty: missing-attribute | pyrefly: missing-attribute | zuban: attr-defined
+A("x").isolation(SingleUser(agui.workflow)).persisted(store).mount(agui.app)  # R10 @not-persisted-agui-single | mypy: attr-defined | pyright: reportAttributeAccessIssue | ty: missing-attribute | pyrefly: missing-attribute | zuban: attr-defined
+B("x").isolation(ScopedFactory(build, scope=user)).persisted(store).build()  # R0 @persisted-scoped | mypy: call-arg | pyright: reportCallIssue | ty: no-matching-overload | pyrefly: no-matching-overload | zuban: call-arg
+B("x").isolation(ScopedFactory(build, scope=user)).persisted(store, codec=text_codec).build()  # R0 @persisted-scoped | mypy: arg-type | pyright: reportArgumentType | ty: no-matching-overload | pyrefly: no-matching-overload | zuban: arg-type
+B("x").isolation(ScopedFactory(build, scope=user)).persisted(store, codec=half_codec).build()  # R0 @persisted-scoped | mypy: arg-type | pyright: reportArgumentType | ty: no-matching-overload | pyrefly: no-matching-overload | zuban: arg-type
+B("x").isolation(ScopedFactory(build, scope=user)).persisted(store, codec=sub_codec).build()  # R0 @persisted-scoped | mypy: arg-type | pyright: reportArgumentType | ty: no-matching-overload | pyrefly: no-matching-overload | zuban: arg-type
+B("x").isolation(ScopedFactory(build, scope=user)).persisted("threads.db", codec=codec).build()  # R0 @persisted-scoped | mypy: arg-type | pyright: reportArgumentType | ty: no-matching-overload | pyrefly: no-matching-overload | zuban: arg-type
+B("x").isolation(SingleUser(chat)).persisted(store, codec=sub_codec).build()  # R0 @persisted-single | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+B("x").isolation(SingleUser.per_thread(build)).persisted(store, codec=sub_codec).build()  # R0 @persisted-per-thread | mypy: arg-type | pyright: reportArgumentType | ty: no-matching-overload | pyrefly: no-matching-overload | zuban: arg-type
+A("x").isolation(ScopedFactory(agui.build, scope=user)).persisted("threads.db").mount(agui.app)  # R0 @persisted-agui | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+A("x").isolation(ScopedFactory(agui.build, scope=user)).mount(agui.app, workers=4)  # R0 @workers-mount | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
+attach(agui.app, B("x").isolation(SingleUser(chat)).build(), workers="four")  # R0 @workers-attach | mypy: arg-type | pyright: reportArgumentType | ty: invalid-argument-type | pyrefly: bad-argument-type | zuban: arg-type
