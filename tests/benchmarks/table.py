@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
 
-from tests.benchmarks import agui, builds, http, lease, memory
+from tests.benchmarks import agui, builds, http, lease, memory, stores
 from tests.benchmarks.figures import LONG, Figure, Report
 from tests.benchmarks.plot import plot
 
@@ -27,7 +27,7 @@ TABLE = DIRECTORY / "performance_table.md"
 PLOT = DIRECTORY / "performance_plot.svg"
 UNMEASURED = "No figures were taken for this build of the documentation: `make bench` takes them.\n"
 
-_MODULES = (lease, builds, memory, http, agui)
+_MODULES = (lease, builds, memory, http, agui, stores)
 _PEERS = ("fastapi", "starlette", "agent-framework-ag-ui", "async-lru", "cachetools")
 
 

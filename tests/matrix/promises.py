@@ -168,7 +168,7 @@ def problems(cell: Cell, outcome: Outcome) -> Iterator[str]:
         yield f"alice continues: {played.alice_continues}"
     if cell.hidden:
         if not outcome.leaks:
-            yield "what was hidden is not shared any more: say so in the documentation"
+            yield "what was hidden does not leak any more: then it is to be promised"
     elif cell.mode.per_principal:
         yield from _apart(outcome)
     elif not (cell.mode.takes_factory and played.refused):

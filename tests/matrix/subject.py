@@ -39,8 +39,8 @@ class Subject:
         keeps: Where its conversation is.
         reuses: What is wrong with a capturing factory whose products share what they keep.
         by_thread: They do so on equal thread ids alone.
-        hidden: Given once, or captured, it shares what is allowed to be shared, or what no
-            comparison of objects sees. The documentation says so.
+        hidden: Given once, or captured, it shares what the framework makes to be shared, such
+            as a provider, or an id, which no comparison of objects sees.
     """
 
     make: Callable[[Any, str], Any] | None = None

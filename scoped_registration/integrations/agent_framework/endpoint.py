@@ -62,7 +62,8 @@ class Endpoint(AgentFrameworkWorkflow):
     def __init__(self, fittings: Fittings) -> None:
         super().__init__(name=fittings.registration, snapshot_store=fittings.snapshots)
 
-    @property
+    # mypy does not see `override` on a property that stands for a variable of the base.
+    @property  # type: ignore[explicit-override]
     @override
     def snapshot_store(self) -> AGUIThreadSnapshotStore | None:
         """The store of the run that was admitted: its runner may carry one of its own."""
