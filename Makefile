@@ -28,7 +28,7 @@ without_frameworks = tests/unit tests/integrations/fastapi $(filter-out %agui.py
     $(wildcard tests/faults/test_http_*.py tests/faults/test_disconnect*.py tests/faults/test_signals*.py)) \
     $(wildcard tests/stores/test_*suite.py tests/stores/test_postgres_*.py tests/stores/test_redis_*.py)
 
-.PHONY: FORCE help demo test lint types mypy pyright pytest docs deletion bench conformance faults oldest newest check-wheel clean
+.PHONY: FORCE help demo test lint types mypy pyright pytest docs deletion bench conformance matrix faults oldest newest check-wheel clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
@@ -56,6 +56,7 @@ pytest: $(VENV)/.ready  ## all tests on all cores, with branch coverage
 docs: $(VENV)/.ready  ## build the documentation into site/, which loads nothing from other hosts
 	$(call step,the table of mistakes and checkers,$(python) -m tests.typing.table)
 	$(call step,the table of the contract,$(python) -m tests.docs.contract)
+	$(call step,the table of the matrix,$(python) -m tests.matrix --expected)
 	$(call step,the table of performance,$(python) -m tests.benchmarks.table --unmeasured)
 	$(call step,mkdocs build --strict,$(python) -m mkdocs build --strict)
 	$(call step,no remote assets in site/,! grep -rnoE --include='*.html' \
@@ -70,6 +71,9 @@ bench: $(VENV)/.ready  ## the benchmarks, one at a time
 
 conformance: .venv-conformance/.ready  ## the framework's own tests, with their endpoints registered through the builder
 	$(call step,conformance,.venv-conformance/bin/python -m tests.conformance -- -n auto)
+
+matrix: $(VENV)/.ready  ## every registration on the framework's helper and on ours: who leaks (minutes)
+	$(call step,the behavioural matrix,$(python) -m tests.matrix --write)
 
 faults: $(VENV)/.ready  ## the fault tests, twenty times in a row, and the long run of the model
 	$(call step,the model in its long form,SCOPED_REGISTRATION_LONG=1 $(python) -m pytest tests/faults/test_model.py)

@@ -69,10 +69,10 @@ def check_resolver(resolver: object, where: str) -> None:
         )
 
 
-def _may_be_a_scope(cls: type) -> bool:
-    if callable(getattr(cls, "scope_key", None)) or issubclass(
-        cls, str | int | UUID | Enum | tuple
-    ):
+def _may_be_a_scope(cls: type[Any]) -> bool:
+    # Any: whatever a class is generic over.
+    plain: tuple[type[Any], ...] = (str, int, UUID, Enum, tuple)
+    if callable(getattr(cls, "scope_key", None)) or issubclass(cls, plain):
         return True
     return (
         attrs.has(cls)

@@ -6,7 +6,7 @@ import logging
 from typing import Any
 
 import pytest
-from agent_framework import InMemoryCheckpointStorage, tool
+from agent_framework import InMemoryCheckpointStorage, WorkflowAgent, tool
 from agent_framework_ag_ui import AgentFrameworkWorkflow, InMemoryAGUIThreadSnapshotStore
 from fastapi import FastAPI
 
@@ -136,9 +136,11 @@ async def test_a_document_of_another_graph_is_refused_and_kept(
     assert model.calls[-1].texts == ("user: first", "assistant: reply 1", "user: third")
 
 
-@pytest.mark.parametrize(
-    "make", [OwnRun, functional_agent, lambda model: make_workflow(model).as_agent()]
-)
+def workflow_agent(model: RecordingModel) -> WorkflowAgent:
+    return make_workflow(model).as_agent()
+
+
+@pytest.mark.parametrize("make", [OwnRun, functional_agent, workflow_agent])
 async def test_a_target_whose_state_no_document_holds_is_refused(
     make: Any, model: RecordingModel, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -25,10 +25,10 @@ ROOT = Path(__file__).parents[3]
 def test_another_release_is_refused_by_name(
     distribution: str, found: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        f"{versions.__name__}.version",
-        lambda name: found if name == distribution else version(name),
-    )
+    def installed(name: str) -> str:
+        return found if name == distribution else version(name)
+
+    monkeypatch.setattr(f"{versions.__name__}.version", installed)
     with pytest.raises(
         ImportError, match=rf"{distribution} {found} is installed, and 1\."
     ) as error:
@@ -38,10 +38,10 @@ def test_another_release_is_refused_by_name(
 
 @pytest.mark.parametrize("found", ["1.7.0", "1.99.3", "1.100rc2"])
 def test_a_release_in_the_range_is_accepted(found: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        f"{versions.__name__}.version",
-        lambda name: found if name.endswith("ag-ui") else "1.23.0",
-    )
+    def installed(name: str) -> str:
+        return found if name == "agent-framework-ag-ui" else "1.23.0"
+
+    monkeypatch.setattr(f"{versions.__name__}.version", installed)
     versions.check_versions()
 
 

@@ -136,7 +136,7 @@ async def deployed(engine: Engine, *, ttl: float) -> AsyncGenerator[Deployment, 
 
 async def _answers(http: httpx.AsyncClient) -> bool:
     try:
-        return (await http.get("/worker")).status_code == httpx.codes.OK
+        return (await http.get("/worker")).is_success
     except httpx.TransportError:
         return False
 
