@@ -170,7 +170,7 @@ def _after_many() -> Figure:
         statistics.median(many) / base,
         1.05,
         1.02,
-        abs(statistics.median(again) / base - 1),
+        noise=abs(statistics.median(again) / base - 1),
     )
 
 

@@ -1,0 +1,8 @@
+from scoped_registration.stores.memory import MemoryStore
+from scoped_registration.stores.protocol import ThreadStore
+from scoped_registration.testing.store_suite import StoreSuite
+
+
+class TestMemoryStore(StoreSuite):
+    async def make_store(self) -> ThreadStore:
+        return MemoryStore()  # in its place: yours
