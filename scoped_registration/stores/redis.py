@@ -131,7 +131,7 @@ class RedisStore:
             key=key,
             owner=owner,
             version=int(version),
-            writer=rest[0].decode() if rest else None,
+            writer=rest[0].decode() if rest and rest[0] else None,
             document=rest[1] if len(rest) > 1 else None,
         )
 
