@@ -30,7 +30,7 @@ __all__ = [
 class Stored:
     """A document as it was last committed.
 
-    Args:
+    Attributes:
         document: The bytes that were committed.
         version: 1 for the first commit of a key, and one more for each further one.
     """
@@ -43,7 +43,7 @@ class Stored:
 class StoreLease:
     """The right to commit the next version of one key, until its time is up.
 
-    Args:
+    Attributes:
         key: The `ScopeContext.storage_key` of a thread.
         owner: The random id of this holder.
         version: The version that the next commit replaces; 0 if there is none.
