@@ -55,7 +55,7 @@ class Faults:
         self._place = place
         self._factory = f"the factory of {place.where}"
         self._caches = Caches.of(place.where)
-        self.outside = Outside(reader, place.parts)
+        self.outside: Outside = Outside(reader, place.parts)
 
     def found(self, expr: ast.expr, scope: Scope, *, part: bool) -> Iterator[Fault]:
         """Yield the fault of holding an object outside, or of being one."""

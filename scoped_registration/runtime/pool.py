@@ -62,9 +62,11 @@ class Pool(Generic[T]):
             clock=clock,
         )
         self._mutex = self._keeper.mutex
-        self.slots = self._keeper.slots
+        self.slots: dict[Key, Slot[T]] = self._keeper.slots
         self.take: Callable[[Slot[T], object], bool] = self._keeper.idle.take
-        self.release = self._keeper.idle.put if self.exclusive else self._release_one
+        self.release: Callable[[Slot[T]], None] = (
+            self._keeper.idle.put if self.exclusive else self._release_one
+        )
         self._drains = 0
         self._before_closing = before_closing
 

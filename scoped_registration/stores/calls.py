@@ -21,6 +21,8 @@ import anyio
 from scoped_registration.errors import ReasonCode, RegistrationError
 from scoped_registration.stores.protocol import store_unavailable
 
+# Any: what a coroutine yields to its event loop.
+
 __all__ = ["Closable", "PerLoop", "Turns", "check_limit", "to_its_end"]
 
 T = TypeVar("T")

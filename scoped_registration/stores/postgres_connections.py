@@ -52,7 +52,7 @@ class PostgresConnections:
         self._prepare_threshold = prepare_threshold
         self._idle: list[Connection] = []
         self._closed = False
-        self.turns = Turns(ENGINE, limit, timeout)
+        self.turns: Turns = Turns(ENGINE, limit, timeout)
 
     async def run(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         """Do something that may be done twice, on a connection that works.

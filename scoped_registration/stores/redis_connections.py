@@ -15,6 +15,8 @@ from redis.backoff import NoBackoff
 from scoped_registration.stores.calls import Turns
 from scoped_registration.stores.redis_scripts import Script
 
+# Any: what a server answers, and the options of the client, are untyped there.
+
 __all__ = ["ENGINE", "Client", "RedisConnections", "run_script", "say"]
 
 ENGINE = "Redis"
@@ -48,7 +50,7 @@ class RedisConnections:
         self._pool = BlockingConnectionPool(**settings)
         self._client = Client(connection_pool=self._pool)
         self._closed = False
-        self.turns = Turns(ENGINE, limit, timeout)
+        self.turns: Turns = Turns(ENGINE, limit, timeout)
 
     async def run(self, work: Callable[[Client], Awaitable[T]]) -> T:
         """Do something that may be done twice.

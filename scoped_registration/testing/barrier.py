@@ -96,7 +96,7 @@ class Gate:
     """
 
     def __init__(self, who: Hashable, at: Point) -> None:
-        self.held = False
+        self.held: bool = False
         self._who = who
         self._at = at
         self._parts = 0

@@ -114,7 +114,7 @@ class Thread:
         fittings = attrs.evolve(fittings, snapshots=self._snapshots)
         if self._workflow is not None:
             fittings = attrs.evolve(fittings, checkpoints=self._checkpoints)
-        self.runner = runner_for(target, fittings)
+        self.runner: Runner = runner_for(target, fittings)
 
     async def load(self, document: bytes | None) -> None:
         """Bring a new instance to where the last run has left the thread."""

@@ -45,6 +45,8 @@ assert_type(B("x").isolation(ScopedFactory(async_build, scope=user)).persisted(s
 assert_type(B("x").isolation(ScopedFactory(opened, scope=user)).persisted(store, codec=codec).build(), ScopedRegistration[Chat, str])
 assert_type(B("x").isolation(ScopedFactory(sync_opened, scope=user)).persisted(store, codec=codec).build(), ScopedRegistration[Chat, str])
 assert_type(B("x").isolation(SingleUser.per_thread(build)).persisted(store, codec=codec).build(), PerThreadRegistration[Chat])
+assert_type(B("x").isolation(SingleUser.per_thread(opened)).persisted(store, codec=codec).build(), PerThreadRegistration[Chat])
+assert_type(B("x").isolation(SingleUser.per_thread(sync_opened)).persisted(store, codec=codec).build(), PerThreadRegistration[Chat])
 assert_type(B("x").isolation(SingleUser.per_thread(async_build)).persisted(store, codec=codec).build(), PerThreadRegistration[Chat])
 
 B("x").isolation(SingleUser(sub_chat)).persisted(store, codec=codec).build()
