@@ -32,9 +32,10 @@ from tests.typing.given.core import (
     sync_opened,
     user,
 )
-from tests.typing.given.stores import codec, store
+from tests.typing.given.stores import codec, memory_store, store
 
 chats: TargetCodec[Chat] = codec
+own_store: ThreadStore = memory_store  # @own-store
 engines: list[ThreadStore] = [MemoryStore(), SQLiteStore("threads.db")]
 
 assert_type(B("x").isolation(SingleUser(chat)).persisted(store, codec=codec), SingleUserBuilder[Chat])
