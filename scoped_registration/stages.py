@@ -140,7 +140,20 @@ class Stage(Generic[SettingsT]):
         from scoped_registration.persistence.codec import check_codec  # noqa: PLC0415
 
         check_codec(codec)
+        self._check_no_owner()
         return self._with(persisted=Persisted(store=store, codec=cast(Any, codec), ttl=ttl))
+
+    def _check_no_owner(self) -> None:
+        """Refuse a store beside an owner, who is pinned in one process alone."""
+        if getattr(self._mode, "owner", None) is not None:
+            raise RegistrationError(
+                ReasonCode.OPTION_UNAVAILABLE,
+                "owner pins the first principal that this process sees, and another worker would "
+                "pin another one, who then has the same threads",
+                instead="ScopedFactory(factory, scope=...), or leave owner out",
+                registration=self._settings.name,
+                declared_at=caller(),
+            )
 
     def _with(self, **changes: Any) -> Self:
         return type(self)(attrs.evolve(self._settings, **changes), self._mode)

@@ -87,6 +87,8 @@ class Turn:
         """
         if self.lost:
             raise lease_lost()
+        if release:
+            self._renewal.cancel()  # it would find that the lease has ended
         try:
             try:
                 version = await self._store.commit(self._lease, document, release=release)
@@ -98,8 +100,6 @@ class Turn:
         self._lease = attrs.evolve(
             self._lease, version=version, writer=self._lease.owner, document=None
         )
-        if release:
-            self._renewal.cancel()
         return version
 
     async def give_up(self) -> None:

@@ -251,6 +251,7 @@ class ForThreads(EndpointStage[R_co]):
             RegistrationError: ``option_invalid``; ``store_already_configured`` beside
                 `.snapshots` or `.checkpoints`.
         """
+        self._check_no_owner()
         checkpoint_types = tuple(checkpoint_types)
         if not _are_classes(checkpoint_types):
             raise invalid_option("checkpoint_types", "a list of classes")

@@ -30,6 +30,7 @@ from scoped_registration.integrations.agent_framework.upstream import own_pendin
 from scoped_registration.persistence.codec import seal, unreadable, unseal
 from scoped_registration.persistence.hold import Hold
 from scoped_registration.runtime.report import log, report_failure
+from scoped_registration.stores.protocol import LeaseLostError
 
 # Any: messages and snapshots are JSON, and untyped in the framework.
 
@@ -222,6 +223,8 @@ class PersistedRunner:
             return
         try:
             await self.hold.commit()
+        except LeaseLostError:
+            return  # the run says so
         except RegistrationError as error:
             log.error("a run was not committed: %s", error)
             yield RunErrorEvent(message=error.problem, code=str(error.code))

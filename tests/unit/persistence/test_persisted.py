@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import anyio
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from scoped_registration import ReasonCode, RegistrationBuilder, RegistrationError, SingleUser
 from scoped_registration.stores.memory import MemoryStore
 from scoped_registration.stores.protocol import LeaseLostError
-from tests.unit.persistence.support import Chat, ChatCodec, say, worker
+from tests.unit.persistence.support import Chat, ChatCodec, resolver, say, worker
 
 
 async def test_p11_any_worker_serves_any_thread() -> None:
@@ -155,3 +156,14 @@ async def test_another_worker_waits_or_is_refused() -> None:
         await asyncio.sleep(0)
         assert not waiting.done()
     assert await waiting == ["first", "second"]
+
+
+def test_an_owner_who_is_pinned_in_one_process_has_no_threads_in_a_store() -> None:
+    for mode in (
+        SingleUser(Chat("me"), owner=resolver),
+        SingleUser.per_thread(lambda context: Chat("me"), owner=resolver),
+    ):
+        stage: Any = RegistrationBuilder("home").isolation(mode)
+        with pytest.raises(RegistrationError) as refused:
+            stage.persisted(MemoryStore(), codec=ChatCodec())
+        assert refused.value.code is ReasonCode.OPTION_UNAVAILABLE
