@@ -134,11 +134,13 @@ def restore(codec: TargetCodec[T], target: T, document: bytes, registration: str
     """
     content, version = unseal(document, newest=codec.version, registration=registration)
     try:
-        codec.restore(target, content, version)
+        returned = cast("object", codec.restore(target, content, version))
     except Exception as error:
         report_failure("a codec could not restore a target", registration, error)
         why = f"the codec failed with {type(error).__qualname__}"
         raise unreadable(why, registration) from None
+    if returned is not None:  # a coroutine that nobody awaits, or a target that nobody uses
+        raise unreadable(f"restore returned {describe_type(returned)}, not None", registration)
 
 
 def unreadable(why: str, registration: str) -> RegistrationError:

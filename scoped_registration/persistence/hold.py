@@ -7,9 +7,11 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import attrs
 
+from scoped_registration.errors import ReasonCode
 from scoped_registration.persistence.turn import Turn, begin
 from scoped_registration.runtime.lease import Lease
 from scoped_registration.runtime.options import Policy
+from scoped_registration.runtime.refusals import refusal
 from scoped_registration.stores.protocol import ThreadStore
 
 # Any: a state belongs to an instance of any type.
@@ -102,7 +104,7 @@ async def _update(lease: Lease[T], target: T, key: str, own: Persistence) -> Hol
         registration=own.registration,
     )
     if (state.version, state.writer) == (turn.version, turn.writer):
-        return Hold(lease, target, state, turn)
+        return Hold(lease, target, state, turn, own.registration)
     try:
         if state.version is not None:
             lease.retire()
@@ -114,13 +116,16 @@ async def _update(lease: Lease[T], target: T, key: str, own: Persistence) -> Hol
         lease.retire()  # it may have been restored in part
         await turn.give_up()
         raise
-    return Hold(lease, target, state, turn)
+    return Hold(lease, target, state, turn, own.registration)
 
 
 class Hold(Generic[T]):
     """What `take` returns: a run commits it, or not, and ends it in either case."""
 
-    def __init__(self, lease: Lease[T], target: T, state: State, turn: Turn) -> None:
+    def __init__(
+        self, lease: Lease[T], target: T, state: State, turn: Turn, registration: str
+    ) -> None:
+        self._registration = registration
         self.lease = lease
         self.target = target
         self.turn = turn
@@ -134,6 +139,8 @@ class Hold(Generic[T]):
             RegistrationError: ``document_unwritable``, ``lease_lost``, ``store_unavailable``.
         """
         state = self.state
+        if self.lease.ended:  # what its closing has left is no state of the thread
+            raise refusal(ReasonCode.DRAINING, self._registration)
         document = state.dump()
         if document is None:
             await self.turn.give_up()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections.abc import Callable
 from types import TracebackType
-from typing import Generic, TypeVar
-
-import anyio
+from typing import Any, Generic, TypeVar
 
 from scoped_registration.persistence import codec as codecs
 from scoped_registration.persistence.codec import TargetCodec
@@ -15,6 +14,8 @@ from scoped_registration.persistence.hold import Hold, Persistence, take
 from scoped_registration.persistence.turn import to_its_end
 from scoped_registration.runtime.lease import Lease, lease_spent
 from scoped_registration.stores.protocol import LeaseLostError, lease_lost
+
+# Any: what a task returns makes no difference here.
 
 __all__ = ["CodecState", "PersistedLease"]
 
@@ -61,7 +62,11 @@ class PersistedLease(Generic[T]):
         self._persistence = persistence
         self._hold: Hold[T] | None = None
         self._spent = False
-        self._run = anyio.CancelScope()
+        # Weak: a task that failed keeps what it ran, and a generator that nobody reads any more
+        # would never be closed.
+        self._task: weakref.ref[asyncio.Task[Any]] | None = None
+        self._before = 0  # cancellations of that task which are others'
+        self._cancelled = False
 
     @property
     def place(self) -> object:
@@ -73,9 +78,17 @@ class PersistedLease(Generic[T]):
             raise lease_spent(self._persistence.registration)
         self._spent = True
         hold = self._hold = await take(self._new_lease, self._key, self._persistence)
-        self._run.__enter__()
-        hold.turn.when_lost(self._run.cancel)
+        task = asyncio.current_task()
+        if task is not None:
+            self._task, self._before = weakref.ref(task), task.cancelling()
+        hold.turn.when_lost(self._cancel)
         return hold.target
+
+    def _cancel(self) -> None:
+        task = None if self._task is None else self._task()
+        if task is not None:
+            self._cancelled = True
+            task.cancel()
 
     async def __aexit__(
         self,
@@ -86,8 +99,14 @@ class PersistedLease(Generic[T]):
         hold, self._hold = self._hold, None
         if hold is None:
             return False
-        # Cancelled because the thread was lost, the run ends with that as its reason.
-        swallowed = bool(self._run.__exit__(exc_type, exc, traceback))
+        # Cancelled because the thread was lost, the run ends with that as its reason. A generator
+        # may be closed by another task than the one that it ran in.
+        task = None if self._task is None else self._task()
+        self._task = None  # who has left is cancelled no more
+        swallowed = False
+        if self._cancelled and task is not None and task is asyncio.current_task():
+            others = task.uncancel() > self._before
+            swallowed = isinstance(exc, asyncio.CancelledError) and not others
         if hold.turn.lost and (exc is None or swallowed):
             exc = lease_lost(self._persistence.registration)
         # Nobody can cancel this: who is cancelled now leaves while it goes on.

@@ -105,8 +105,8 @@ class Turn:
     async def give_up(self) -> None:
         """End the lease without writing."""
         self._renewal.cancel()
-        if not self.lost:
-            await _release(self._store, self._lease)
+        if not self.lost:  # a caller who is cancelled leaves while it goes on
+            await asyncio.shield(to_its_end(_release(self._store, self._lease)))
 
     async def _renew(self) -> None:
         """Keep the lease alive. By the clock here it ends no later than by the engine's."""
@@ -162,6 +162,10 @@ async def begin(
             lease = await asyncio.shield(asking)
         except asyncio.CancelledError:
             asking.add_done_callback(lambda done: _give_back(store, done))
+            raise
+        except StoreUnavailableError:  # it may have been done: nobody else would end that lease
+            taken = StoreLease(key=key, owner=owner, version=0)
+            _ = to_its_end(_release(store, taken))
             raise
         if lease is not None:
             return Turn(store, lease, ttl=ttl, until=asked + ttl, registration=registration)

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from scoped_registration.errors import ReasonCode, RegistrationError
-from scoped_registration.runtime.slot import Key, Slot
+from scoped_registration.runtime.slot import Key, Slot, State
 
 __all__ = ["Lease"]
 
@@ -147,6 +147,11 @@ class Lease(Generic[T]):
         """Let the next lease of this key begin with a new instance."""
         if self._open and self._slot is not None:
             self._pool.retire(self._slot)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the instance was closed under its user."""
+        return self._slot is None or self._slot.state is not State.READY
 
     def companion(self, make: Callable[[T], C]) -> C:
         """Return what an integration keeps beside the instance; it ends with the instance."""

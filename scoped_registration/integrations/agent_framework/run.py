@@ -65,6 +65,7 @@ class Run:
         self._failure_was_sent = False
         self._sending = False
         self._lost = False
+        self._ended = False  # the reader is told how
         if self._hold is not None:
             self._hold.turn.when_lost(self._lose)
 
@@ -91,7 +92,8 @@ class Run:
                 yield event
         self._failure_was_sent = True
         if self._lost:
-            yield _lost()
+            if not self._ended:
+                yield _lost()
             return
         await self._task
 
@@ -112,6 +114,7 @@ class Run:
                 self._sending = True
                 await self._events.put(event)
                 self._sending = False
+                self._ended = self._ended or isinstance(event, RunErrorEvent | RunFinishedEvent)
 
     def _lose(self) -> None:
         """End the run: another worker has its thread."""

@@ -37,6 +37,7 @@ from scoped_registration.stores.protocol import LeaseLostError
 __all__ = ["PersistedRunner", "Thread", "ThreadSnapshots"]
 
 _VERSION: Final = 1
+_OWN_ROLES: Final = ("assistant", "reasoning", "activity")  # what a run says
 _Message = dict[str, Any]
 
 
@@ -164,8 +165,8 @@ class Thread:
             await own_pending_requests(self._workflow, place)
             messages = [one for one in messages if not self._is_old(one)]
             input_data["messages"] = messages
-        known = set(self._heard)
-        self._heard += [one["id"] for one in messages if one.get("id") and one["id"] not in known]
+        if not input_data.get("resume"):  # an answer is told alone: what came with it is not
+            self._heard += [one["id"] for one in messages if one.get("id")]
         self._snapshots.replays = not messages and not input_data.get("resume")
 
     def hear(self, event: BaseEvent) -> None:
@@ -174,7 +175,7 @@ class Thread:
             self._heard.append(event.message_id)
 
     def _is_old(self, message: _Message) -> bool:
-        return message.get("role") == "assistant" or message.get("id") in self._heard
+        return message.get("role") in _OWN_ROLES or message.get("id") in self._heard
 
     def _content(self) -> bytes:
         snapshot = self._snapshots.kept
@@ -213,13 +214,15 @@ class PersistedRunner:
         """Run, commit, and then yield the last event."""
         await self._thread.begin(input_data, self._scope)
         finished: BaseEvent | None = None
+        failed = False
         async for event in self._thread.runner.run(input_data):
             self._thread.hear(event)
+            failed = failed or isinstance(event, RunErrorEvent)
             if isinstance(event, RunFinishedEvent):
                 finished = event  # the framework saves the transcript after it
             else:
                 yield event
-        if finished is None:
+        if finished is None or failed:
             return
         try:
             await self.hold.commit()

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import anyio
 import pytest
 
-from scoped_registration import ReasonCode, RegistrationBuilder, RegistrationError, SingleUser
+from scoped_registration import (
+    ReasonCode,
+    RegistrationBuilder,
+    RegistrationError,
+    ScopedFactory,
+    SingleUser,
+)
 from scoped_registration.stores.memory import MemoryStore
 from scoped_registration.stores.protocol import LeaseLostError
 from tests.unit.persistence.support import Chat, ChatCodec, resolver, say, worker
@@ -167,3 +174,35 @@ def test_an_owner_who_is_pinned_in_one_process_has_no_threads_in_a_store() -> No
         with pytest.raises(RegistrationError) as refused:
             stage.persisted(MemoryStore(), codec=ChatCodec())
         assert refused.value.code is ReasonCode.OPTION_UNAVAILABLE
+
+
+async def test_a_lease_that_another_task_leaves_frees_the_thread() -> None:
+    store = MemoryStore()
+    registration = worker(store)
+
+    async def body() -> AsyncGenerator[str, None]:
+        async with registration.lease("alice", "A") as chat:
+            chat.messages.append("cut off")
+            yield "begun"
+
+    stream = body()
+    assert await asyncio.create_task(anext(stream)) == "begun"
+    await asyncio.create_task(stream.aclose())
+    assert registration.statistics().leased == 0
+    with anyio.fail_after(5):
+        assert await say(worker(store), "and now") == ["and now"]
+
+
+async def test_a_codec_that_restores_into_something_else_overwrites_nothing() -> None:
+    class Elsewhere(ChatCodec):
+        def restore(self, target: Chat, document: bytes, version: int) -> Any:
+            return Chat("another")
+
+    store = MemoryStore()
+    await say(worker(store), "kept")
+    mode = ScopedFactory(lambda context: Chat("me"), scope=resolver)
+    wrong = RegistrationBuilder("chat").isolation(mode).persisted(store, codec=Elsewhere()).build()
+    with pytest.raises(RegistrationError) as refused:
+        await say(wrong, "new")
+    assert refused.value.code is ReasonCode.DOCUMENT_UNREADABLE
+    assert await say(worker(store), "and now") == ["kept", "and now"]
