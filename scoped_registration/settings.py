@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, assert_never
 import attrs
 
 from scoped_registration.errors import describe_type, source_of
-from scoped_registration.keys import storage_key
 from scoped_registration.manifest import Description, Json
 from scoped_registration.modes import Mode, PersistentShared, PerThread, ScopedFactory, SingleUser
 from scoped_registration.runtime.options import Bounds, Policy, invalid_option, seconds
-from scoped_registration.scope import share_of, share_text
+from scoped_registration.scope import share_of
 
 if TYPE_CHECKING:
     from scoped_registration.persistence.codec import TargetCodec
+    from scoped_registration.persistence.hold import Persistence, State
     from scoped_registration.runtime.life import Life
     from scoped_registration.runtime.pool import Pool
     from scoped_registration.runtime.slot import Key
@@ -35,6 +35,7 @@ __all__ = [
     "given",
     "leases_of",
     "made",
+    "persistence_of",
     "pool_of",
     "try_samples",
 ]
@@ -124,24 +125,28 @@ def leases_of(
     persisted = settings.persisted
     if persisted is None or persisted.codec is None:
         return pool.lease
-    from scoped_registration.persistence.hold import Persistence  # noqa: PLC0415
     from scoped_registration.persistence.lease import CodecState, PersistedLease  # noqa: PLC0415
 
     codec = persisted.codec
-    persistence = Persistence(
+    persistence = persistence_of(
+        settings, persisted, lambda target: CodecState(target, codec, settings.name)
+    )
+    return lambda key, scope: PersistedLease(lambda: pool.lease(key, scope), persistence)
+
+
+def persistence_of(
+    settings: Settings, persisted: Persisted, state: Callable[[Any], State]
+) -> Persistence:
+    """Return where the state of threads is kept; `state` makes that of a new instance."""
+    from scoped_registration.persistence.hold import Persistence  # noqa: PLC0415
+
+    return Persistence(
         registration=settings.name,
         store=persisted.store,
         ttl=persisted.ttl,
         policy=settings.policy or Policy(),
-        state=lambda target: CodecState(target, codec, settings.name),
+        state=state,
     )
-
-    def lease(key: Key, scope: object) -> AbstractAsyncContextManager[Any]:
-        share, thread_id = key
-        place = storage_key(settings.name, share_text(share), thread_id)
-        return PersistedLease(lambda: pool.lease(key, scope), place, persistence)
-
-    return lease
 
 
 def describe(settings: Settings, mode: Mode) -> Description:

@@ -7,13 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from scoped_registration.errors import ReasonCode, RegistrationError, caller
-from scoped_registration.registration import (
-    PerThreadRegistration,
-    Registration,
-    ScopedRegistration,
-    SharedRegistration,
-    SingleUserRegistration,
-)
+from scoped_registration.registration import Registration
 from scoped_registration.runtime.report import log, report_failure
 
 # Any: registrations of targets of any type.
@@ -52,16 +46,7 @@ def is_per_process(registration: Registration[Any]) -> bool:
     """Tell whether another worker would not see what this one keeps of a thread."""
     if registration.store is not None:
         return registration.store.per_process
-    match registration:
-        case (
-            SingleUserRegistration()
-            | PerThreadRegistration()
-            | ScopedRegistration()
-            | SharedRegistration()
-        ):
-            return registration.mode.keeps_state
-        case _:
-            return True
+    return registration.mode.keeps_state
 
 
 def check_deployment(registration: Registration[Any], declared: Workers | None) -> None:

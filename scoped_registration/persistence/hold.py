@@ -12,6 +12,7 @@ from scoped_registration.persistence.turn import Turn, begin
 from scoped_registration.runtime.lease import Lease
 from scoped_registration.runtime.options import Policy
 from scoped_registration.runtime.refusals import refusal
+from scoped_registration.scope import share_text, storage_key
 from scoped_registration.stores.protocol import ThreadStore
 
 # Any: a state belongs to an instance of any type.
@@ -65,12 +66,11 @@ class Persistence:
     state: Callable[[Any], State]
 
 
-async def take(new_lease: Callable[[], Lease[T]], key: str, own: Persistence) -> Hold[T]:
+async def take(new_lease: Callable[[], Lease[T]], own: Persistence) -> Hold[T]:
     """Take an instance and its thread, and bring the instance up to date.
 
     Args:
         new_lease: Makes a lease of the instance.
-        key: The `ScopeContext.storage_key` of the thread.
         own: The persistence of the registration.
 
     Raises:
@@ -81,7 +81,7 @@ async def take(new_lease: Callable[[], Lease[T]], key: str, own: Persistence) ->
         lease = new_lease()
         target = await lease.__aenter__()
         try:
-            hold = await _update(lease, target, key, own)
+            hold = await _update(lease, target, own)
         except BaseException:
             lease.release()
             raise
@@ -92,12 +92,13 @@ async def take(new_lease: Callable[[], Lease[T]], key: str, own: Persistence) ->
         lease.release()
 
 
-async def _update(lease: Lease[T], target: T, key: str, own: Persistence) -> Hold[T] | None:
+async def _update(lease: Lease[T], target: T, own: Persistence) -> Hold[T] | None:
     """Take the thread of a leased instance; None if the instance is of no more use."""
     state = lease.companion(own.state)
+    _, (share, thread_id) = lease.place
     turn = await begin(
         own.store,
-        key,
+        storage_key(own.registration, share_text(share), thread_id),
         ttl=own.ttl,
         if_version=state.version,
         policy=own.policy,
@@ -145,7 +146,7 @@ class Hold(Generic[T]):
         if document is None:
             await self.turn.give_up()
         else:
-            state.version = await self.turn.commit(document, release=True)
+            state.version = await self.turn.commit(document)
             state.writer = self.turn.writer
         self._committed = True
 

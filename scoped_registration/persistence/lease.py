@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from scoped_registration.persistence import codec as codecs
 from scoped_registration.persistence.codec import TargetCodec
 from scoped_registration.persistence.hold import Hold, Persistence, take
-from scoped_registration.persistence.turn import to_its_end
+from scoped_registration.persistence.turn import in_background
 from scoped_registration.runtime.lease import Lease, lease_spent
 from scoped_registration.stores.protocol import LeaseLostError, lease_lost
 
@@ -50,15 +50,11 @@ class PersistedLease(Generic[T]):
 
     Args:
         new_lease: Makes a lease of the instance.
-        key: The `ScopeContext.storage_key` of the thread.
         persistence: The registration's.
     """
 
-    def __init__(
-        self, new_lease: Callable[[], Lease[T]], key: str, persistence: Persistence
-    ) -> None:
+    def __init__(self, new_lease: Callable[[], Lease[T]], persistence: Persistence) -> None:
         self._new_lease = new_lease
-        self._key = key
         self._persistence = persistence
         self._hold: Hold[T] | None = None
         self._spent = False
@@ -77,7 +73,7 @@ class PersistedLease(Generic[T]):
         if self._spent:
             raise lease_spent(self._persistence.registration)
         self._spent = True
-        hold = self._hold = await take(self._new_lease, self._key, self._persistence)
+        hold = self._hold = await take(self._new_lease, self._persistence)
         task = asyncio.current_task()
         if task is not None:
             self._task, self._before = weakref.ref(task), task.cancelling()
@@ -110,7 +106,7 @@ class PersistedLease(Generic[T]):
         if hold.turn.lost and (exc is None or swallowed):
             exc = lease_lost(self._persistence.registration)
         # Nobody can cancel this: who is cancelled now leaves while it goes on.
-        await asyncio.shield(to_its_end(_end(hold, failed=exc is not None)))
+        await asyncio.shield(in_background(_end(hold, failed=exc is not None)))
         if isinstance(exc, LeaseLostError):
             raise exc from None
         return False

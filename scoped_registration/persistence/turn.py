@@ -23,7 +23,7 @@ from scoped_registration.stores.protocol import (
 
 # Any: what a coroutine yields to its event loop.
 
-__all__ = ["Turn", "begin", "to_its_end"]
+__all__ = ["Turn", "begin", "in_background"]
 
 T = TypeVar("T")
 
@@ -75,8 +75,8 @@ class Turn:
         if self.lost:
             callback()
 
-    async def commit(self, document: bytes, *, release: bool) -> int:
-        """Write what the next run begins with.
+    async def commit(self, document: bytes) -> int:
+        """Write what the next run begins with, and end the lease.
 
         Returns:
             The version of the document.
@@ -87,13 +87,12 @@ class Turn:
         """
         if self.lost:
             raise lease_lost()
-        if release:
-            self._renewal.cancel()  # it would find that the lease has ended
+        self._renewal.cancel()  # it would find that the lease has ended
         try:
             try:
-                version = await self._store.commit(self._lease, document, release=release)
+                version = await self._store.commit(self._lease, document, release=True)
             except StoreUnavailableError:  # it may have been done; a second time does no harm
-                version = await self._store.commit(self._lease, document, release=release)
+                version = await self._store.commit(self._lease, document, release=True)
         except LeaseLostError:
             self._lose()
             raise
@@ -106,7 +105,7 @@ class Turn:
         """End the lease without writing."""
         self._renewal.cancel()
         if not self.lost:  # a caller who is cancelled leaves while it goes on
-            await asyncio.shield(to_its_end(_release(self._store, self._lease)))
+            await asyncio.shield(in_background(_release(self._store, self._lease)))
 
     async def _renew(self) -> None:
         """Keep the lease alive. By the clock here it ends no later than by the engine's."""
@@ -157,7 +156,7 @@ async def begin(
     pause = 0.005
     while True:
         asked = loop.time()
-        asking = to_its_end(store.acquire(key, owner=owner, ttl=ttl, if_version=if_version))
+        asking = in_background(store.acquire(key, owner=owner, ttl=ttl, if_version=if_version))
         try:
             lease = await asyncio.shield(asking)
         except asyncio.CancelledError:
@@ -165,7 +164,7 @@ async def begin(
             raise
         except StoreUnavailableError:  # it may have been done: nobody else would end that lease
             taken = StoreLease(key=key, owner=owner, version=0)
-            _ = to_its_end(_release(store, taken))
+            _ = in_background(_release(store, taken))
             raise
         if lease is not None:
             return Turn(store, lease, ttl=ttl, until=asked + ttl, registration=registration)
@@ -177,7 +176,7 @@ async def begin(
         pause = min(pause * 2, _LONGEST_PAUSE)
 
 
-def to_its_end(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+def in_background(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
     """Run something in a task of its own, which goes on if nobody waits for it any more."""
     task = asyncio.create_task(work)
     _running.add(task)
@@ -193,7 +192,7 @@ def _give_back(store: ThreadStore, asked: asyncio.Task[StoreLease | None]) -> No
     if not asked.cancelled() and asked.exception() is None:
         lease = asked.result()
         if lease is not None:
-            _ = to_its_end(_release(store, lease))
+            _ = in_background(_release(store, lease))
 
 
 async def _release(store: ThreadStore, lease: StoreLease) -> None:

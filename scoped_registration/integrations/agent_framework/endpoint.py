@@ -13,7 +13,7 @@ import uuid
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextvars import ContextVar
 from functools import partial
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from ag_ui.core import BaseEvent
 from agent_framework_ag_ui import AgentFrameworkWorkflow, AGUIThreadSnapshotStore
@@ -39,7 +39,6 @@ from scoped_registration.integrations.agent_framework.upstream import (
 )
 from scoped_registration.integrations.application import Application
 from scoped_registration.integrations.fastapi import lease_for, refuse, resolver_of
-from scoped_registration.keys import storage_key
 from scoped_registration.persistence.hold import Persistence, take
 from scoped_registration.registration import (
     PerThreadRegistration,
@@ -47,7 +46,7 @@ from scoped_registration.registration import (
     ScopedRegistration,
 )
 from scoped_registration.runtime.lease import Lease, own_context
-from scoped_registration.scope import check_thread_id, scope_digest, scope_text, share_text
+from scoped_registration.scope import check_thread_id, scope_digest, scope_text
 
 # Any: the framework's input and its events are untyped; a registration serves any target.
 
@@ -178,34 +177,19 @@ class Admission:
                 raise
         else:
             new_lease = partial(lease_for, registration, principal, thread_id)
-            share, _ = lease.place[1]
-            key = storage_key(registration.name, share_text(share), thread_id)
-            hold = await take(new_lease, key, persistence)
+            hold = await take(new_lease, persistence)
             lease, runner = hold.lease, PersistedRunner(hold, scope)
-        retire = partial(_retire, registration, principal, thread_id)
         return Run(
             registration.name,
             lease,
             runner,
             thread_id=thread_id,
-            retire=retire,
+            renewable=isinstance(registration, ScopedRegistration | PerThreadRegistration),
             detached=detached,
         )
 
     def _runner_for(self, target: Target) -> Runner:
         return runner_for(target, self._fittings)
-
-
-def _retire(registration: Any, principal: object, thread_id: str) -> bool:
-    """Let the next request of this key begin with a new instance, where there is a factory."""
-    match registration:
-        case ScopedRegistration():
-            cast("Any", registration).invalidate(scope=principal, thread_id=thread_id)
-        case PerThreadRegistration():
-            registration.invalidate(thread_id=thread_id)
-        case _:
-            return False  # there is one instance, and it is the user's
-    return True
 
 
 def _parameter(

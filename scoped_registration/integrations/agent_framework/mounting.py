@@ -58,7 +58,8 @@ def mount(
 ) -> Registration[Any]:
     """Add an endpoint to an application, or change nothing and refuse."""
     settings = _with_carried_stores(mode, settings)
-    if settings.persisted is not None and (settings.snapshots or settings.checkpoints) is not None:
+    others = (settings.snapshots, settings.checkpoints)
+    if settings.persisted is not None and others != (None, None):
         raise refusal(
             ReasonCode.STORE_ALREADY_CONFIGURED,
             ".persisted(store) keeps transcripts and checkpoints, and another store was given",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import anyio
@@ -19,7 +19,7 @@ from scoped_registration.integrations.agent_framework.runners import (
 )
 from scoped_registration.integrations.agent_framework.thread import PersistedRunner
 from scoped_registration.integrations.agent_framework.upstream import AGUIRequest, only_replays
-from scoped_registration.persistence.turn import to_its_end
+from scoped_registration.persistence.turn import in_background
 from scoped_registration.runtime.lease import Lease
 from scoped_registration.runtime.report import log, report_failure
 from scoped_registration.stores.protocol import lease_lost
@@ -46,12 +46,12 @@ class Run:
         runner: Runner | PersistedRunner,
         *,
         thread_id: str,
-        retire: Callable[[], bool],
+        renewable: bool,
         detached: DetachedRun | None = None,
     ) -> None:
         self._registration = registration
         self._lease = lease
-        self._retire = retire
+        self._renewable = renewable  # by a factory: else there is one instance, the user's
         self._detached = detached
         self._runner = runner
         self._inner: Runner = runner.inner if isinstance(runner, PersistedRunner) else runner
@@ -132,7 +132,7 @@ class Run:
         That is done in a task of its own, which goes on if the request is cancelled again. A
         detached run that has not ended goes on there, and the request does not wait for it.
         """
-        ending = to_its_end(self._end())
+        ending = in_background(self._end())
         if self._detached is not None and self._task is not None and not self._task.done():
             return
         with anyio.CancelScope(shield=True):
@@ -141,16 +141,16 @@ class Run:
     async def _end(self) -> None:
         try:
             if await self._has_ended() and await is_spent(self._inner):
-                anew = self._retire()
+                self._retire()
                 log.warning(
                     "registration %r: a run was cut short and left its workflow in a state from "
                     "which it cannot be run again; %s",
                     self._registration,
                     "the next run begins with a new instance"
-                    if anew
+                    if self._renewable
                     else "what the run had under way is dropped",
                 )
-                if not anew:
+                if not self._renewable:
                     await bring_to_rest(self._inner)
         except Exception as error:  # of a status that the framework no longer has
             report_failure("a run's end could not be judged", self._registration, error)
@@ -159,7 +159,12 @@ class Run:
                 await self._release()
             else:  # it ignores its cancellation: nobody else runs this instance
                 self._retire()
-                self._task.add_done_callback(lambda _: to_its_end(self._release()))
+                self._task.add_done_callback(lambda _: in_background(self._release()))
+
+    def _retire(self) -> None:
+        """Let the next run of this key begin with a new instance, where there is a factory."""
+        if self._renewable:
+            self._lease.retire()
 
     async def _release(self) -> None:
         try:

@@ -17,8 +17,7 @@ from scoped_registration.integrations.agent_framework.runners import Fittings
 from scoped_registration.integrations.agent_framework.thread import Thread
 from scoped_registration.manifest import Json
 from scoped_registration.persistence.hold import Persistence
-from scoped_registration.runtime.options import Policy
-from scoped_registration.settings import Settings
+from scoped_registration.settings import Settings, persistence_of
 
 __all__ = ["EndpointSettings"]
 
@@ -48,12 +47,10 @@ class EndpointSettings(Settings):
         """Return where the state of threads is kept, if it is."""
         if self.persisted is None:
             return None
-        return Persistence(
-            registration=self.name,
-            store=self.persisted.store,
-            ttl=self.persisted.ttl,
-            policy=self.policy or Policy(),
-            state=lambda target: Thread(target, self.fittings, self.checkpoint_types),
+        return persistence_of(
+            self,
+            self.persisted,
+            lambda target: Thread(target, self.fittings, self.checkpoint_types),
         )
 
     @property

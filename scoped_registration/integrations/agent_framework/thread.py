@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import hashlib
 import json
 from collections.abc import AsyncGenerator
 from typing import Any, Final, cast
@@ -111,8 +112,8 @@ class Thread:
         self._registration = fittings.registration
         self._snapshots = ThreadSnapshots(remembers=self._workflow is not None)
         self._checkpoints = ThreadCheckpoints(types)
-        self._heard: list[str] = []
-        self._loaded = self._content()
+        self._heard: dict[str, None] = {}  # ids, in their order
+        self._loaded = _digest(self._content())
         fittings = attrs.evolve(fittings, snapshots=self._snapshots)
         if self._workflow is not None:
             fittings = attrs.evolve(fittings, checkpoints=self._checkpoints)
@@ -128,14 +129,14 @@ class Thread:
             self._checkpoints.kept = data["checkpoint"]
             snapshot = data["snapshot"]
             self._snapshots.kept = None if snapshot is None else AGUIThreadSnapshot(**snapshot)
-            self._heard = data["heard"]
+            self._heard = dict.fromkeys(data["heard"])
             if self._workflow is not None:
                 await self._checkpoints.restore(self._workflow)
         except Exception as error:
             report_failure("a thread could not be restored", self._registration, error)
             why = f"it failed with {type(error).__qualname__}"
             raise unreadable(why, self._registration) from None
-        self._loaded = self._content()
+        self._loaded = _digest(self._content())
 
     def dump(self) -> bytes | None:
         """Return the document of now; None if nothing has changed."""
@@ -148,9 +149,10 @@ class Thread:
                 "the state of a thread was not committed: a part of it is no JSON value",
                 registration=self._registration,
             ) from None
-        if content == self._loaded:
+        digest = _digest(content)
+        if digest == self._loaded:
             return None
-        self._loaded = content
+        self._loaded = digest
         return seal(content, _VERSION)
 
     async def begin(self, input_data: dict[str, Any], scope: str) -> None:
@@ -165,26 +167,37 @@ class Thread:
             await own_pending_requests(self._workflow, place)
             messages = [one for one in messages if not self._is_old(one)]
             input_data["messages"] = messages
-        if not input_data.get("resume"):  # an answer is told alone: what came with it is not
-            self._heard += [one["id"] for one in messages if one.get("id")]
+            if not input_data.get("resume"):  # an answer is told alone: what came with it is not
+                self._heard |= dict.fromkeys(filter(None, map(_id, messages)))
         self._snapshots.replays = not messages and not input_data.get("resume")
 
     def hear(self, event: BaseEvent) -> None:
         """Note what the run itself has said, which a client may send back."""
-        if isinstance(event, ToolCallResultEvent):
-            self._heard.append(event.message_id)
+        if self._workflow is not None and isinstance(event, ToolCallResultEvent):
+            self._heard[event.message_id] = None
 
     def _is_old(self, message: _Message) -> bool:
-        return message.get("role") in _OWN_ROLES or message.get("id") in self._heard
+        return message.get("role") in _OWN_ROLES or _id(message) in self._heard
 
     def _content(self) -> bytes:
         snapshot = self._snapshots.kept
         data = {
             "checkpoint": self._checkpoints.kept,
             "snapshot": None if snapshot is None else dataclasses.asdict(snapshot),
-            "heard": self._heard,
+            "heard": [*self._heard],
         }
         return json.dumps(data).encode()
+
+
+def _id(message: _Message) -> str | None:
+    """Return a message's id, unless it has none: a client may send anything."""
+    found: object = message.get("id")
+    return found if isinstance(found, str) else None
+
+
+def _digest(content: bytes) -> bytes:
+    """Return what tells a document from another, and is smaller than it."""
+    return hashlib.sha256(content).digest()
 
 
 class PersistedRunner:

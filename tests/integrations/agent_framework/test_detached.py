@@ -16,9 +16,7 @@ from scoped_registration import (
     ScopeContext,
     ScopedFactory,
 )
-from scoped_registration.integrations.agent_framework import mounting
 from scoped_registration.integrations.agent_framework.detached import DetachedRuns
-from scoped_registration.integrations.agent_framework.options import Detached
 from tests.integrations.agent_framework.kit import (
     RecordingModel,
     current_user,
@@ -33,25 +31,6 @@ from tests.integrations.agent_framework.working import (
     is_free,
     leave_at_work,
 )
-
-
-@pytest.fixture
-def work() -> Work:
-    return Work()
-
-
-@pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[DetachedRuns]:
-    """The runs of each endpoint that is mounted, as it counts them."""
-    kept: list[DetachedRuns] = []
-
-    def make(registration: str, limits: Detached) -> DetachedRuns:
-        kept.append(DetachedRuns(registration, limits))
-        return kept[-1]
-
-    monkeypatch.setattr(mounting, "DetachedRuns", make)
-    return kept
-
 
 # What goes on
 

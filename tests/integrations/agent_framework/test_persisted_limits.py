@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from typing import Any
 
@@ -186,3 +187,53 @@ def test_checkpoint_types_are_classes(wrong: Any, model: RecordingModel) -> None
     with pytest.raises(RegistrationError) as refused:
         stage.persisted(MemoryStore(), checkpoint_types=wrong)
     assert refused.value.code is ReasonCode.OPTION_INVALID
+
+
+class Falsy(InMemoryAGUIThreadSnapshotStore):
+    def __len__(self) -> int:
+        return 0
+
+
+def test_a_store_that_is_falsy_while_empty_is_a_second_one_too(model: RecordingModel) -> None:
+    stage = declare(scoped(lambda: make_workflow(model))).persisted(MemoryStore())
+    with pytest.raises(RegistrationError) as refused:
+        stage.snapshots(Falsy()).mount(FastAPI())
+    assert refused.value.code is ReasonCode.STORE_ALREADY_CONFIGURED
+
+
+class Watched(MemoryStore):
+    """Keeps the documents that are committed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.documents: list[dict[str, Any]] = []
+
+    async def commit(self, lease: Any, document: bytes, *, release: bool) -> int:
+        self.documents.append(json.loads(document.partition(b"\n")[2]))
+        return await super().commit(lease, document, release=release)
+
+
+@pytest.mark.parametrize("kind", ["workflow", "agent"])
+async def test_what_was_told_is_noted_once_and_of_workflows_alone(
+    kind: str, model: RecordingModel
+) -> None:
+    store = Watched()
+    make = make_workflow if kind == "workflow" else make_agent
+    messages: list[dict[str, object]] = []
+    async with client_of(worker(scoped(lambda: make(model)), store)) as client:
+        for number in range(4):
+            text = f"turn {number}"
+            messages.append({"id": f"m{number}", "role": "user", "content": text})
+            answer = await client.send("alice", {"thread_id": "A", "messages": messages})
+            assert answer.last["type"] == "RUN_FINISHED", answer.body
+    heard = [f"m{number}" for number in range(4)] if kind == "workflow" else []
+    assert store.documents[-1]["heard"] == heard
+
+
+@pytest.mark.parametrize("strange", [7, None])
+async def test_an_id_that_is_no_text_is_none(strange: object, model: RecordingModel) -> None:
+    message: dict[str, object] = {"id": strange, "role": "user", "content": "hello"}
+    async with client_of(worker(scoped(lambda: make_workflow(model)), Watched())) as client:
+        answer = await client.send("alice", {"thread_id": "A", "messages": [message]})
+    assert answer.last["type"] == "RUN_FINISHED", answer.body
+    assert model.calls[0].holds("hello")
